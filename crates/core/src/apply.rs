@@ -1,0 +1,127 @@
+//! The pure half of the apply path: what is due comes first, then the command, then its reply.
+
+use crate::command::{Action, Command};
+use crate::decide::decide;
+use crate::due::due;
+use crate::event::{Event, Record};
+use crate::evolve::evolve;
+use crate::id::{ItemId, OperationId, QuestionId};
+use crate::item::Item;
+use crate::moment::Moment;
+use crate::party::Party;
+use crate::policy::Rules;
+use crate::refusal::{Code, Refusal};
+use crate::reply::{Envelope, reply};
+use crate::state::State;
+
+/// Events that are recorded together or not at all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// The events in order. Their `seq` is 0 until a journal gives them their place.
+    pub records: Vec<Record>,
+    /// The operation that they carry out; none for a deadline.
+    pub operation: Option<Operation>,
+}
+
+/// What is remembered of an accepted command, so that sending it again does nothing and says the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// Its id.
+    pub id: OperationId,
+    /// Its content, in short ([`Command::fingerprint`]).
+    pub fingerprint: String,
+    /// What was replied.
+    pub reply: Envelope,
+}
+
+impl Operation {
+    /// The reply to the same operation sent again: the first reply, or a refusal if the content differs.
+    pub fn replay(&self, fingerprint: &str) -> Result<Envelope, Refusal> {
+        if self.fingerprint == fingerprint {
+            return Ok(self.reply.clone());
+        }
+        let message = format!("operation id `{}` was used for another command", self.id);
+        Err(Refusal::new(Code::OperationConflict, message, "use a fresh operation id for every new command")
+            .with(serde_json::json!({ "operation_id": self.id })))
+    }
+}
+
+/// What a command did to an item, and what the caller is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Applied {
+    /// What is to be recorded; deadlines first. Empty if the command was refused and nothing was due.
+    pub batches: Vec<Batch>,
+    /// The reply.
+    pub reply: Envelope,
+}
+
+/// Runs what is due and then the command, and takes both into the state.
+pub fn apply(state: &mut State, command: &Command, operation: &OperationId, rules: &Rules, at: Moment) -> Applied {
+    let mut batches = tick(state, rules, at);
+    let events = match decide(state, command, rules, at) {
+        Ok(events) => events,
+        Err(refusal) => return Applied { batches, reply: Envelope::refused(&refusal) },
+    };
+    let records = take(state, &command.item, &command.by, Some(operation), events, at);
+    let reply = reply(state, command, &records);
+    let operation = Operation { id: operation.clone(), fingerprint: command.fingerprint(), reply: reply.clone() };
+    batches.push(Batch { records, operation: Some(operation) });
+    Applied { batches, reply }
+}
+
+/// Runs what is due on the questions at hand and takes it into the state.
+pub fn tick(state: &mut State, rules: &Rules, at: Moment) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    // A deadline moves its question on, so this ends; the bound is for a rule that would forget to.
+    for _ in 0..=4 * state.questions.len() {
+        let decided = due(state, at).into_iter().find_map(|command| {
+            let events = decide(state, &command, rules, at).ok()?;
+            (!events.is_empty()).then_some((command, events))
+        });
+        let Some((command, events)) = decided else { break };
+        let records = take(state, &command.item, &command.by, None, events, at);
+        batches.push(Batch { records, operation: None });
+    }
+    batches
+}
+
+/// The questions that [`tick`] cannot do without: all that is open, if any of it is due.
+pub fn needs_of_tick(item: &Item, at: Moment) -> Vec<QuestionId> {
+    let due = item.open.values().any(|it| it.due.is_some_and(|due| due <= at));
+    item.open.keys().filter(|_| due).map(|number| item.question_id(*number)).collect()
+}
+
+/// The questions that [`apply`] cannot do without.
+pub fn needs(command: &Command, item: &Item, at: Moment) -> Vec<QuestionId> {
+    // An item that ends withdraws all that is open.
+    let ends = matches!(command.action, Action::EndItem { .. });
+    let open = item.open.keys().filter(|_| ends).map(|number| item.question_id(*number));
+    let named = command.action.question().filter(|id| id.item == item.id).cloned();
+    needs_of_tick(item, at).into_iter().chain(open).chain(named).collect()
+}
+
+fn take(
+    state: &mut State,
+    stream: &ItemId,
+    by: &Party,
+    operation: Option<&OperationId>,
+    events: Vec<Event>,
+    at: Moment,
+) -> Vec<Record> {
+    let mut records = Vec::with_capacity(events.len());
+    for event in events {
+        let version = state.version() + 1;
+        let record = Record {
+            seq: 0,
+            stream: stream.clone(),
+            version,
+            at,
+            by: by.clone(),
+            operation_id: operation.cloned(),
+            event,
+        };
+        evolve(state, &record);
+        records.push(record);
+    }
+    records
+}

@@ -1,0 +1,225 @@
+//! What somebody wants to happen to an item.
+
+use std::collections::BTreeMap;
+use std::hash::Hasher;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use crate::answer::Expected;
+use crate::id::{ItemId, QuestionId, SessionId};
+use crate::item::Outcome;
+use crate::moment::Span;
+use crate::party::{Party, Via};
+use crate::question::{Blocker, Category, Choice, Fallback, Kind, words};
+
+/// A wish, and whose it is. Whether it comes true is for [`decide`](crate::decide) to say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// The item that it touches.
+    pub item: ItemId,
+    /// Who wants it.
+    pub by: Party,
+    /// Through which surface.
+    pub via: Via,
+    /// What is wanted.
+    pub action: Action,
+}
+
+/// What is wanted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// A new item.
+    OpenItem {
+        /// What it is about.
+        title: String,
+        /// The workflow; without one, the project's own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        workflow: Option<String>,
+    },
+    /// An agent begins to work.
+    StartSession {
+        /// Its session; without one, `<agent>@<item>`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<SessionId>,
+    },
+    /// An agent has done its work.
+    FinishSession {
+        /// Its session; without one, `<agent>@<item>`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<SessionId>,
+        /// Leave the item where it is.
+        keep: bool,
+    },
+    /// A person moves the item.
+    Advance {
+        /// The stage it goes to.
+        to: String,
+    },
+    /// A person ends the item.
+    EndItem {
+        /// How it ends.
+        outcome: Outcome,
+    },
+    /// A question.
+    Ask(Box<Ask>),
+    /// The next round of an answered question.
+    FollowUp {
+        /// The question.
+        question: QuestionId,
+        /// What is asked now.
+        prompt: String,
+    },
+    /// An answer.
+    Answer {
+        /// The question.
+        question: QuestionId,
+        /// The answer, as it was given.
+        answer: Value,
+    },
+    /// The asker has what it needs.
+    Resolve {
+        /// The question.
+        question: QuestionId,
+        /// What came of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// A human is to decide.
+    Escalate {
+        /// The question.
+        question: QuestionId,
+        /// What the human should know.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+        /// Why.
+        cause: Cause,
+    },
+    /// The question is taken back.
+    Withdraw {
+        /// The question.
+        question: QuestionId,
+        /// Why.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A deadline: the addressee had its time and is called once more.
+    Retry {
+        /// The question.
+        question: QuestionId,
+    },
+    /// A deadline: the human is reminded.
+    Remind {
+        /// The question.
+        question: QuestionId,
+    },
+    /// A deadline: nobody answered.
+    Expire {
+        /// The question.
+        question: QuestionId,
+    },
+}
+
+/// A question as it is asked, before defaults and limits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ask {
+    /// The asker's session; without one, `<agent>@<item>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// Who is asked; without it, the first that the step allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Party>,
+    /// Why it is asked; without it, `blocking` or `clarifying` by whether it blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// What sort of decision is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// What stands in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocker: Option<Blocker>,
+    /// The subject.
+    pub topic: String,
+    /// The question itself.
+    pub prompt: String,
+    /// What the reader must know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The same for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Map<String, Value>>,
+    /// The choices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<Choice>,
+    /// What an answer must look like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
+    /// Whether an answer may leave the options.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allow_free_text: bool,
+    /// Whether the asker waits; without it, as its kind does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocking: Option<bool>,
+    /// What the asker does if nobody answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Fallback>,
+    /// What the asker tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<BTreeMap<String, String>>,
+    /// Words to find it by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// The last round; never above the step's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rounds: Option<u32>,
+    /// When it ends without an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in: Option<Span>,
+}
+
+words!(
+    /// Why a question goes to a human.
+    Cause {
+        /// Somebody asked for it.
+        Requested = "requested",
+        /// The last round was used up.
+        MaxRounds = "max_rounds",
+        /// The addressee let its time pass twice.
+        Sla = "sla",
+    }
+);
+
+impl Command {
+    /// What identifies the command's content: all fields but time and the surface that carried it.
+    pub fn fingerprint(&self) -> String {
+        let mut hasher = SipHasher13::new();
+        let content = serde_json::to_vec(&(&self.item, &self.by, &self.action)).unwrap_or_default();
+        hasher.write(&content);
+        format!("{:032x}", hasher.finish128().as_u128())
+    }
+}
+
+impl Action {
+    /// The question that the action is about, if it is about one that exists.
+    pub fn question(&self) -> Option<&QuestionId> {
+        match self {
+            Self::FollowUp { question, .. }
+            | Self::Answer { question, .. }
+            | Self::Resolve { question, .. }
+            | Self::Escalate { question, .. }
+            | Self::Withdraw { question, .. }
+            | Self::Retry { question }
+            | Self::Remind { question }
+            | Self::Expire { question } => Some(question),
+            Self::OpenItem { .. }
+            | Self::StartSession { .. }
+            | Self::FinishSession { .. }
+            | Self::Advance { .. }
+            | Self::EndItem { .. }
+            | Self::Ask(_) => None,
+        }
+    }
+}

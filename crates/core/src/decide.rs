@@ -1,0 +1,85 @@
+//! What becomes of a command: the events that it makes, or the refusal that says why it makes none.
+//!
+//! One file a command. This one only finds it.
+
+mod advance;
+mod answer;
+mod ask;
+mod bounds;
+mod deadlines;
+mod end_item;
+mod escalate;
+mod expire;
+mod finish_session;
+mod follow_up;
+mod gate;
+mod open_item;
+mod remind;
+mod resolve;
+mod resume;
+mod retry;
+mod rights;
+mod start_session;
+mod withdraw;
+
+use crate::command::{Action, Command};
+use crate::event::Event;
+use crate::item::Item;
+use crate::moment::Moment;
+use crate::policy::Rules;
+use crate::refusal::{Code, Refusal};
+use crate::state::State;
+
+/// Judges a command. `rules` are the project's files as they are now: facts, like the time.
+///
+/// Costs what the command touches; it does not grow with the item's history.
+pub fn decide(state: &State, command: &Command, rules: &Rules, at: Moment) -> Result<Vec<Event>, Refusal> {
+    rights::known(command, rules)?;
+    if let Action::OpenItem { title, workflow } = &command.action {
+        return open_item::decide(state, command, title, workflow.as_deref(), rules);
+    }
+    let now = Now { item: state.item(&command.item)?, command, rules, at };
+    match &command.action {
+        Action::OpenItem { .. } => Ok(Vec::new()),
+        Action::StartSession { session } => start_session::decide(&now, session.as_ref()),
+        Action::FinishSession { session, keep } => finish_session::decide(&now, session.as_ref(), *keep),
+        Action::Advance { to } => advance::decide(&now, to),
+        Action::EndItem { outcome } => end_item::decide(&now, *outcome),
+        Action::Ask(ask) => ask::decide(&now, ask),
+        Action::FollowUp { question, prompt } => follow_up::decide(&now, state.question(question)?, prompt),
+        Action::Answer { question, answer } => answer::decide(&now, state.question(question)?, answer),
+        Action::Resolve { question, note } => resolve::decide(&now, state.question(question)?, note.as_deref()),
+        Action::Escalate { question, summary, cause } => {
+            escalate::decide(&now, state.question(question)?, summary.as_deref(), *cause)
+        }
+        Action::Withdraw { question, reason } => withdraw::decide(&now, state.question(question)?, reason.as_deref()),
+        Action::Retry { question } => retry::decide(&now, state.question(question)?),
+        Action::Remind { question } => remind::decide(&now, state.question(question)?),
+        Action::Expire { question } => expire::decide(&now, state.question(question)?),
+    }
+}
+
+/// All that a decision about an existing item looks at.
+struct Now<'a> {
+    item: &'a Item,
+    command: &'a Command,
+    rules: &'a Rules,
+    at: Moment,
+}
+
+/// An item whose stage does not allow what was wanted, with the question that it waits for.
+fn not_runnable(item: &Item, wanted: &str) -> Refusal {
+    let waits_for = item.blocking_human().next().map(|(id, _)| id);
+    let id = &item.id;
+    let hint = match &waits_for {
+        Some(question) => format!("answer it first: querent answer {question} --answer …"),
+        None if item.has_ended() => "an ended item stays as it is; open a new one".to_owned(),
+        None => format!("move it on: querent item move {id} --to <step>"),
+    };
+    Refusal::new(Code::ItemNotRunnable, format!("item `{id}` is {}; {wanted}", item.stage), hint)
+        .with(serde_json::json!({ "item": id, "item_stage": item.stage, "question_id": waits_for }))
+}
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

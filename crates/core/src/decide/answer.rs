@@ -1,0 +1,70 @@
+//! The first answer wins. One that comes after the end is kept.
+
+use serde_json::{Value, json};
+
+use super::{Now, resume, rights};
+use crate::answer::{self, Answer, Provenance};
+use crate::event::{Event, LateAnswerRecorded, QuestionAnswered};
+use crate::question::{Question, Status};
+use crate::refusal::{Code, Refusal};
+
+pub(super) fn decide(now: &Now<'_>, question: &Question, given: &Value) -> Result<Vec<Event>, Refusal> {
+    rights::to_answer(question, &now.command.by)?;
+    let late = is_late(now, question)?;
+    let answer = given_by(now, question, given)?;
+    let id = question.id.clone();
+    if late {
+        let differs = question.answer.as_ref().is_some_and(|applied| applied.value != answer.value);
+        let resumed = resume::after(now, &id, "answered late");
+        return Ok([LateAnswerRecorded { question: id, answer, differs }.into()].into_iter().chain(resumed).collect());
+    }
+    let status = if now.command.by.is_human() { Status::Resolved } else { Status::Answered };
+    let resumed = resume::after(now, &id, "answered");
+    Ok([QuestionAnswered { question: id, answer, status }.into()].into_iter().chain(resumed).collect())
+}
+
+/// Reads what was given as an answer to `question` by whoever calls.
+pub(super) fn given_by(now: &Now<'_>, question: &Question, given: &Value) -> Result<Answer, Refusal> {
+    let meaning = answer::read(given, &question.expected, &question.options, question.allow_free_text)?;
+    let human = now.command.by.is_human();
+    Ok(Answer {
+        value: meaning.value,
+        text: meaning.text,
+        free_text: meaning.free_text,
+        by: now.command.by.clone(),
+        via: now.command.via,
+        at: now.at,
+        provenance: if human { Provenance::Human } else { Provenance::Agent },
+    })
+}
+
+/// Whether an answer would be a late one; a refusal if none is taken any more.
+fn is_late(now: &Now<'_>, question: &Question) -> Result<bool, Refusal> {
+    let id = &question.id;
+    let provisional = |it: &Answer| matches!(it.provenance, Provenance::Fallback | Provenance::Learned);
+    let stands = question.answer.as_ref().filter(|it| !provisional(it));
+    if let (Some(answer), false) = (stands, question.status.is_open()) {
+        let message = format!("{id} was answered by {} at {}: {}", answer.by, answer.at, answer.text);
+        return Err(Refusal::new(Code::QuestionAlreadyAnswered, message, format!("read it: querent show {id}"))
+            .with(json!({ "question_id": id, "status": question.status, "answer": answer })));
+    }
+    if now.item.has_ended() {
+        let message = format!("item `{}` has ended ({}); {id} takes no answer any more", now.item.id, now.item.stage);
+        return Err(Refusal::new(
+            Code::QuestionAnswerNotAllowedInTerminalState,
+            message,
+            "open a new item if the matter is still open",
+        )
+        .with(json!({ "question_id": id, "status": question.status, "item_stage": now.item.stage })));
+    }
+    match question.status {
+        Status::Open | Status::Stale | Status::Escalated => Ok(false),
+        Status::Expired => Ok(true),
+        Status::Answered | Status::Resolved | Status::Withdrawn => Err(Refusal::new(
+            Code::InvalidTransition,
+            format!("{id} is {} and takes no answer", question.status),
+            "ask again if the matter is still open",
+        )
+        .with(json!({ "question_id": id, "status": question.status }))),
+    }
+}

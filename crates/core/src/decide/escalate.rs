@@ -1,0 +1,73 @@
+//! A human is to decide. The item waits if the asker does.
+
+use serde_json::json;
+
+use super::{Now, bounds, deadlines, not_runnable, resume, rights};
+use crate::command::Cause;
+use crate::event::{Event, QuestionEscalated};
+use crate::item::OpenQuestion;
+use crate::party::Party;
+use crate::question::{EntryKind, Question, Status};
+use crate::refusal::{Code, Refusal};
+
+pub(super) fn decide(
+    now: &Now<'_>,
+    question: &Question,
+    summary: Option<&str>,
+    cause: Cause,
+) -> Result<Vec<Event>, Refusal> {
+    rights::to_go_on(question, &now.command.by)?;
+    if let Some(summary) = summary {
+        bounds::text("summary", summary, 1, 2_000)?;
+    }
+    if now.item.has_ended() {
+        return Err(not_runnable(now.item, "nothing on it is escalated any more"));
+    }
+    if question.status.is_final() || question.to.is_human() {
+        let id = &question.id;
+        let why = if question.status.is_final() { "it is settled" } else { "a human has it already" };
+        let message = format!("{id} is {}; {why}", question.status);
+        return Err(Refusal::new(Code::InvalidTransition, message, format!("look at it: querent show {id}"))
+            .with(json!({ "question_id": id, "status": question.status })));
+    }
+    Ok(escalated(now, question, summary, cause))
+}
+
+/// The escalation itself, with the pause that it makes.
+pub(super) fn escalated(now: &Now<'_>, question: &Question, said: Option<&str>, cause: Cause) -> Vec<Event> {
+    let mut next = question.clone();
+    next.status = Status::Escalated;
+    next.to = Party::HUMAN;
+    deadlines::for_human(&mut next, &now.rules.config.human_input, None, now.at);
+    let resume_stage = next.blocking.then(|| resume::stage(now));
+    let pause = next.blocking.then(|| resume::pause(now, &next.id)).flatten();
+    let event = QuestionEscalated {
+        question: next.id.clone(),
+        cause,
+        summary: summary(question, said, cause),
+        resume_stage,
+        remind_at: next.remind_at,
+        expires_at: next.expires_at,
+        waits: OpenQuestion::of(&next),
+        via: now.command.via,
+    };
+    [event.into()].into_iter().chain(pause).collect()
+}
+
+/// What a human must know: why it comes to them, and where both sides stand.
+fn summary(question: &Question, said: Option<&str>, cause: Cause) -> String {
+    let (asker, addressee) = (&question.from.agent, &question.to);
+    let why = match cause {
+        Cause::Requested => format!("{asker} and {addressee} need a human's decision"),
+        Cause::MaxRounds => format!("{asker} and {addressee} did not agree in {} rounds", question.max_rounds),
+        Cause::Sla => format!("{addressee} did not answer {asker} in time, twice"),
+    };
+    let last = |kind| question.thread.iter().rev().find(|entry| entry.kind == kind);
+    let stands = last(EntryKind::Answer).map(|entry| format!("{} says: {}", entry.from, entry.body));
+    let asks = match (cause, said) {
+        (Cause::MaxRounds, Some(prompt)) => Some(format!("{asker} still asks: {prompt}")),
+        (_, Some(summary)) => Some(summary.to_owned()),
+        (_, None) => last(EntryKind::Question).map(|entry| format!("{} asks: {}", entry.from, entry.body)),
+    };
+    [Some(why), stands, asks].into_iter().flatten().collect::<Vec<_>>().join("\n")
+}

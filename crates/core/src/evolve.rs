@@ -1,0 +1,272 @@
+//! How events make state. Infallible, and idempotent: an event that a part of the state holds already is passed over.
+
+use crate::event::{Event, ExpiryEffect, Record};
+use crate::item::{Item, OpenQuestion, Stage};
+use crate::question::{Entry, EntryKind, Question, Status};
+use crate::session::Session;
+use crate::state::State;
+use crate::{AgentName, ItemId, Party, Via};
+
+/// Takes one record into the state. The item and each question fold on their own, so they may lag each other.
+pub fn evolve(state: &mut State, record: &Record) {
+    evolve_item(&mut state.item, record);
+    let Some(id) = record.event.question() else { return };
+    let mut question = state.questions.remove(id);
+    evolve_question(&mut question, record);
+    if let Some(question) = question {
+        state.questions.insert(question.id.clone(), question);
+    }
+}
+
+/// Takes one record into the item alone.
+pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
+    if let Event::ItemOpened(opened) = &record.event {
+        if item.is_none() {
+            *item = Some(Item {
+                id: record.stream.clone(),
+                title: opened.title.clone(),
+                workflow: opened.workflow.clone(),
+                stage: opened.stage.clone(),
+                resume_stage: None,
+                awaiting_since: None,
+                status_reason: None,
+                needs_rework: false,
+                blocked_by: None,
+                opened_at: record.at,
+                updated_at: record.at,
+                sessions: std::collections::BTreeMap::new(),
+                asked: 0,
+                open: std::collections::BTreeMap::new(),
+                answered: std::collections::BTreeSet::new(),
+                version: record.version,
+            });
+        }
+        return;
+    }
+    let Some(item) = item.as_mut().filter(|item| item.version < record.version) else { return };
+    item.version = record.version;
+    item.updated_at = record.at;
+    match record.event.question().map(|id| id.number) {
+        Some(number) => item_learns_of_question(item, number, record),
+        None => item_changes(item, record),
+    }
+}
+
+fn item_changes(item: &mut Item, record: &Record) {
+    match &record.event {
+        Event::ItemMoved(moved) => {
+            item.stage = moved.to.clone();
+            item.status_reason.clone_from(&moved.reason);
+            item.blocked_by.clone_from(&moved.question);
+            item.resume_stage.clone_from(&moved.resume_stage);
+            item.awaiting_since = None;
+        }
+        Event::ItemPaused(paused) => {
+            item.stage = Stage::AwaitingInput;
+            item.resume_stage = Some(paused.resume_stage.clone());
+            item.awaiting_since = Some(record.at);
+            item.status_reason = None;
+            item.blocked_by = None;
+        }
+        Event::ItemResumed(resumed) => {
+            item.stage = resumed.to.clone();
+            item.status_reason = Some(resumed.reason.clone());
+            item.resume_stage = None;
+            item.awaiting_since = None;
+            item.blocked_by = None;
+        }
+        Event::ItemEnded(ended) => {
+            item.stage = ended.outcome.into();
+            item.status_reason.clone_from(&ended.reason);
+            item.resume_stage = None;
+            item.awaiting_since = None;
+            item.blocked_by = None;
+            item.sessions.values_mut().for_each(|session| session.finished = true);
+        }
+        Event::SessionStarted(it) => {
+            let session = Session { agent: it.agent.clone(), finished: false, last_activity: record.at };
+            item.sessions.insert(it.session.clone(), session);
+        }
+        Event::SessionFinished(it) => {
+            let session = Session { agent: it.agent.clone(), finished: true, last_activity: record.at };
+            item.sessions.insert(it.session.clone(), session);
+        }
+        _ => {}
+    }
+}
+
+fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
+    match &record.event {
+        Event::QuestionAsked(it) => {
+            let question = &it.question;
+            item.asked = item.asked.max(number);
+            item.open.insert(number, OpenQuestion::of(question));
+            let asker = &question.from;
+            let session = item.sessions.entry(asker.session.clone()).or_insert_with(|| Session {
+                agent: asker.agent.clone(),
+                finished: false,
+                last_activity: record.at,
+            });
+            session.finished = false;
+            session.last_activity = record.at;
+            return;
+        }
+        Event::QuestionFollowedUp(it) => waits(item, number, &it.waits),
+        Event::QuestionEscalated(it) => waits(item, number, &it.waits),
+        Event::QuestionAnswered(it) => {
+            item.open.remove(&number);
+            if it.status == Status::Answered {
+                item.answered.insert(number);
+            }
+        }
+        Event::QuestionStale(it) => {
+            if let Some(open) = item.open.get_mut(&number) {
+                open.status = Status::Stale;
+                open.due = Some(it.stale_at).into_iter().chain(open.expires_at).min();
+            }
+        }
+        Event::QuestionReminded(it) => waits(item, number, &it.waits),
+        Event::QuestionResolved(_) | Event::QuestionExpired(_) | Event::QuestionWithdrawn(_) => {
+            item.open.remove(&number);
+            item.answered.remove(&number);
+        }
+        Event::LateAnswerRecorded(it) => item.needs_rework |= it.differs,
+        _ => {}
+    }
+    if let Some(session) = record.by.agent().and_then(|agent| item.sessions.values_mut().find(|it| it.agent == *agent))
+    {
+        session.last_activity = record.at;
+    }
+}
+
+fn waits(item: &mut Item, number: u32, waits: &OpenQuestion) {
+    item.answered.remove(&number);
+    item.open.insert(number, waits.clone());
+}
+
+/// Takes one record into the question that it is about, alone.
+pub fn evolve_question(question: &mut Option<Question>, record: &Record) {
+    if let Event::QuestionAsked(asked) = &record.event {
+        if question.is_none() {
+            let mut fresh = (*asked.question).clone();
+            fresh.version = record.version;
+            let body = fresh.prompt.clone();
+            say(&mut fresh, record, EntryKind::Question, body, asked.via);
+            *question = Some(fresh);
+        }
+        return;
+    }
+    let Some(question) = question.as_mut().filter(|question| question.version < record.version) else { return };
+    question.version = record.version;
+    question_changes(question, record);
+}
+
+fn question_changes(question: &mut Question, record: &Record) {
+    match &record.event {
+        Event::QuestionFollowedUp(it) => {
+            question.round = it.round;
+            question.status = Status::Open;
+            question.answer = None;
+            question.stale_at = it.stale_at;
+            question.expires_at = it.waits.expires_at;
+            say(question, record, EntryKind::Question, it.prompt.clone(), it.via);
+        }
+        Event::QuestionAnswered(it) => {
+            question.status = it.status;
+            answered(question, record, EntryKind::Answer, &it.answer);
+        }
+        Event::QuestionResolved(it) => {
+            question.status = Status::Resolved;
+            if let Some(answer) = &it.answer {
+                question.answer = Some(answer.clone());
+            }
+            say(question, record, EntryKind::Resolution, it.note.clone().unwrap_or_default(), it.via);
+        }
+        Event::QuestionStale(it) => {
+            question.status = Status::Stale;
+            question.stale_at = Some(it.stale_at);
+        }
+        Event::QuestionRetried(it) => {
+            say(
+                question,
+                record,
+                EntryKind::Retry,
+                format!("no answer in time; {} is called again", it.to),
+                Via::Querent,
+            );
+        }
+        Event::QuestionEscalated(it) => {
+            question.status = Status::Escalated;
+            question.to = Party::HUMAN;
+            question.answer = None;
+            question.stale_at = None;
+            question.remind_at = it.remind_at;
+            question.expires_at = it.expires_at;
+            question.resume_stage.clone_from(&it.resume_stage);
+            say(question, record, EntryKind::Escalation, it.summary.clone(), it.via);
+        }
+        Event::QuestionReminded(it) => {
+            question.remind_at = it.remind_at;
+            question.expires_at = it.expires_at;
+            let waited = record.at.since(question.created_at).rough();
+            let whom = question.to.agent().map_or("a human", AgentName::as_str);
+            let body = format!("no answer from {whom} for {waited}");
+            say(question, record, EntryKind::Reminder, body, Via::Querent);
+        }
+        Event::QuestionExpired(it) => {
+            question.status = Status::Expired;
+            question.answer.clone_from(&it.answer);
+            say(question, record, EntryKind::Expiry, expiry(it.effect, question), Via::Querent);
+            if let (Some(answer), Some(entry)) = (&it.answer, question.thread.last_mut()) {
+                entry.value = Some(answer.value.clone());
+            }
+        }
+        Event::QuestionWithdrawn(it) => {
+            question.status = Status::Withdrawn;
+            say(question, record, EntryKind::Withdrawal, it.reason.clone().unwrap_or_default(), it.via);
+        }
+        Event::LateAnswerRecorded(it) => answered(question, record, EntryKind::LateAnswer, &it.answer),
+        _ => {}
+    }
+}
+
+fn answered(question: &mut Question, record: &Record, kind: EntryKind, answer: &crate::Answer) {
+    question.answer = Some(answer.clone());
+    say(question, record, kind, answer.text.clone(), answer.via);
+    if let Some(entry) = question.thread.last_mut() {
+        entry.value = Some(answer.value.clone());
+    }
+}
+
+fn expiry(effect: ExpiryEffect, question: &Question) -> String {
+    match (effect, &question.fallback, &question.answer) {
+        (ExpiryEffect::Fallback, Some(fallback), Some(answer)) => {
+            format!("nobody answered; taking {} because {}", answer.text, fallback.reason)
+        }
+        (ExpiryEffect::Block, _, _) => "nobody answered; the item is blocked".to_owned(),
+        (ExpiryEffect::Fail, _, _) => "nobody answered; the item has failed".to_owned(),
+        _ => "nobody answered".to_owned(),
+    }
+}
+
+fn say(question: &mut Question, record: &Record, kind: EntryKind, body: String, via: Via) {
+    question.thread.push(Entry {
+        seq: u32::try_from(question.thread.len()).unwrap_or(u32::MAX).saturating_add(1),
+        round: question.round,
+        from: record.by.clone(),
+        kind,
+        body,
+        value: None,
+        via,
+        at: record.at,
+    });
+}
+
+/// An item's state, folded from all of its records.
+pub fn fold<'a>(stream: &ItemId, records: impl IntoIterator<Item = &'a Record>) -> State {
+    let mut state = State::default();
+    for record in records.into_iter().filter(|record| record.stream == *stream) {
+        evolve(&mut state, record);
+    }
+    state
+}

@@ -1,0 +1,201 @@
+//! The names of things. A value of these types is well formed: parsing is the only way to make one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
+
+/// Makes a string newtype whose every value passed `$check`.
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $field:literal, $form:literal, $check:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Refusal;
+
+            fn from_str(text: &str) -> Result<Self, Refusal> {
+                let check: fn(&str) -> bool = $check;
+                if check(text) {
+                    Ok(Self(text.to_owned()))
+                } else {
+                    Err(Refusal::malformed($field, text, $form))
+                }
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Refusal;
+
+            fn try_from(text: String) -> Result<Self, Refusal> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+    };
+}
+
+name!(
+    /// The id of an item: `42`, `login-page`.
+    ItemId,
+    "item",
+    "1 to 64 of a-z, 0-9 and `-`, beginning with a letter or digit",
+    |text| {
+        let mut bytes = text.bytes();
+        text.len() <= 64
+            && bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+            && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    }
+);
+
+name!(
+    /// The name of an agent: a role that the config declares.
+    AgentName,
+    "agent",
+    "1 to 64 of a-z, A-Z, 0-9, `_` and `-`, beginning with a letter or digit; `human` and `querent` are taken",
+    |text| {
+        let mut bytes = text.bytes();
+        text.len() <= 64
+            && bytes.next().is_some_and(|b| b.is_ascii_alphanumeric())
+            && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+            && text != "human"
+            && text != "querent"
+    }
+);
+
+name!(
+    /// The id of a session: one running instance of an agent on an item.
+    SessionId,
+    "session",
+    "1 to 200 visible characters without spaces",
+    |text| !text.is_empty() && text.chars().count() <= 200 && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+);
+
+name!(
+    /// The id that makes a mutating call happen once, however often it is sent.
+    OperationId,
+    "operation_id",
+    "1 to 200 visible characters without spaces",
+    |text| !text.is_empty() && text.chars().count() <= 200 && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+);
+
+impl SessionId {
+    /// The session of an agent that names none: `engineer@42`.
+    pub fn of(agent: &AgentName, item: &ItemId) -> Self {
+        Self(format!("{agent}@{item}"))
+    }
+}
+
+/// The id of a question, `CLR-<item>-<NNN>`: its item and its place among the item's questions.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct QuestionId {
+    /// The item that the question belongs to.
+    pub item: ItemId,
+    /// 1 for the item's first question.
+    pub number: u32,
+}
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("CLR-{}-{:03}", self.item, self.number))
+    }
+}
+
+impl FromStr for QuestionId {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let parse = || {
+            let (item, number) = text.strip_prefix("CLR-")?.rsplit_once('-')?;
+            let id = Self { item: item.parse().ok()?, number: number.parse().ok()? };
+            // One spelling for one question: no zero, no sign, no missing or extra padding.
+            (id.number > 0 && id.to_string() == text).then_some(id)
+        };
+        parse().ok_or_else(|| Refusal::malformed("question_id", text, "CLR-<item>-<NNN>, like CLR-42-001"))
+    }
+}
+
+impl TryFrom<String> for QuestionId {
+    type Error = Refusal;
+
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        text.parse()
+    }
+}
+
+impl From<QuestionId> for String {
+    fn from(id: QuestionId) -> Self {
+        id.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_id_names_its_item_even_where_the_item_has_dashes() {
+        let id: QuestionId = "CLR-login-page-2-007".parse().unwrap();
+
+        assert_eq!(id.item.as_str(), "login-page-2");
+        assert_eq!(id.number, 7);
+        assert_eq!(id.to_string(), "CLR-login-page-2-007");
+    }
+
+    #[test]
+    fn a_question_id_grows_past_three_digits() {
+        let id = QuestionId { item: "42".parse().unwrap(), number: 10_000 };
+
+        assert_eq!(id.to_string(), "CLR-42-10000");
+        assert_eq!("CLR-42-10000".parse::<QuestionId>().unwrap(), id);
+    }
+
+    #[test]
+    fn a_question_id_has_one_spelling() {
+        for text in
+            ["", "CLR-42", "CLR-42-1", "CLR-42-0001", "CLR-42-000", "clr-42-001", "CLR--001", "CLR-A-001", "CLR-42-+01"]
+        {
+            let refusal = text.parse::<QuestionId>().unwrap_err();
+            assert_eq!(refusal.code, crate::Code::InvalidInput, "{text}");
+            assert!(refusal.message.contains("question_id"), "{}", refusal.message);
+        }
+    }
+
+    #[test]
+    fn an_item_id_is_a_safe_file_name() {
+        for text in ["", ".", "..", "a/b", "A", "-a", "a b", "é", &"a".repeat(65)] {
+            assert!(text.parse::<ItemId>().is_err(), "{text}");
+        }
+        assert!("a".repeat(64).parse::<ItemId>().is_ok());
+    }
+
+    #[test]
+    fn no_agent_is_called_human() {
+        assert!("human".parse::<AgentName>().is_err());
+        assert!("querent".parse::<AgentName>().is_err());
+        assert!("human-factors".parse::<AgentName>().is_ok());
+    }
+}

@@ -1,0 +1,210 @@
+//! Time as data: a [`Moment`] is an argument, never read from a clock; a [`Span`] is how long something may take.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A point in time, to the millisecond. Written as RFC 3339 in UTC.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Moment(i64);
+
+impl Moment {
+    /// The moment that is `millis` milliseconds after 1970-01-01T00:00:00Z, held within the years 1 to 9999.
+    pub fn from_millis(millis: i64) -> Self {
+        let lowest = -62_135_596_800_000;
+        let highest = 253_402_207_200_000;
+        Self(millis.clamp(lowest, highest))
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    pub fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// This moment, `span` later.
+    #[must_use]
+    pub fn plus(self, span: Span) -> Self {
+        Self::from_millis(self.0.saturating_add(i64::try_from(span.0).unwrap_or(i64::MAX)))
+    }
+
+    /// How long it is from `earlier` to this moment; nothing if `earlier` is not earlier.
+    pub fn since(self, earlier: Self) -> Span {
+        Span(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(timestamp) => write!(f, "{timestamp:.3}"),
+            Err(_) => Err(fmt::Error),
+        }
+    }
+}
+
+impl fmt::Debug for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Moment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.parse::<jiff::Timestamp>() {
+            Ok(timestamp) => Ok(Self::from_millis(timestamp.as_millisecond())),
+            Err(_) => Err(format!("`{text}` is not a time like 2026-01-31T10:02:00.000Z")),
+        }
+    }
+}
+
+impl TryFrom<String> for Moment {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Moment> for String {
+    fn from(moment: Moment) -> Self {
+        moment.to_string()
+    }
+}
+
+/// A length of time, to the millisecond. Written `30s`, `15m`, `2h` or `7d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Span(u64);
+
+const SECOND: u64 = 1_000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+impl Span {
+    /// A span of so many milliseconds.
+    pub const fn millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// A span of so many seconds.
+    pub const fn seconds(seconds: u64) -> Self {
+        Self(seconds.saturating_mul(SECOND))
+    }
+
+    /// A span of so many minutes.
+    pub const fn minutes(minutes: u64) -> Self {
+        Self(minutes.saturating_mul(MINUTE))
+    }
+
+    /// The span in milliseconds.
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// Half of it.
+    #[must_use]
+    pub const fn half(self) -> Self {
+        Self(self.0 / 2)
+    }
+
+    /// The span for people, in its largest whole unit: `40s`, `12m`, `3h`, `9d`.
+    pub fn rough(self) -> String {
+        match self.0 {
+            ms if ms < MINUTE => format!("{}s", ms / SECOND),
+            ms if ms < HOUR => format!("{}m", ms / MINUTE),
+            ms if ms < DAY => format!("{}h", ms / HOUR),
+            ms => format!("{}d", ms / DAY),
+        }
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => write!(f, "0s"),
+            ms if ms % DAY == 0 => write!(f, "{}d", ms / DAY),
+            ms if ms % HOUR == 0 => write!(f, "{}h", ms / HOUR),
+            ms if ms % MINUTE == 0 => write!(f, "{}m", ms / MINUTE),
+            ms if ms % SECOND == 0 => write!(f, "{}s", ms / SECOND),
+            ms => write!(f, "{ms}ms"),
+        }
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        let wrong = || format!("`{text}` is not a duration; write it like 30s, 15m, 2h or 7d");
+        let digits = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+        let (number, unit) = text.split_at(digits);
+        let unit = match unit {
+            "ms" => 1,
+            "s" => SECOND,
+            "m" => MINUTE,
+            "h" => HOUR,
+            "d" => DAY,
+            _ => return Err(wrong()),
+        };
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        number.checked_mul(unit).map(Self).ok_or_else(wrong)
+    }
+}
+
+impl TryFrom<String> for Span {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Span> for String {
+    fn from(span: Span) -> Self {
+        span.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_rfc_3339_in_utc_with_milliseconds() {
+        let moment: Moment = "2026-11-15T10:02:03.5+02:00".parse().unwrap();
+
+        assert_eq!(moment.to_string(), "2026-11-15T08:02:03.500Z");
+        assert_eq!(moment.to_string().parse::<Moment>().unwrap(), moment);
+    }
+
+    #[test]
+    fn a_span_is_written_as_it_is_read() {
+        for text in ["30s", "15m", "2h", "7d", "250ms"] {
+            assert_eq!(text.parse::<Span>().unwrap().to_string(), text);
+        }
+        assert_eq!("90s".parse::<Span>().unwrap(), "1500ms".parse::<Span>().map(|s| Span(s.0 * 60)).unwrap());
+    }
+
+    #[test]
+    fn a_span_without_a_unit_or_out_of_range_is_refused_with_the_form_it_takes() {
+        for text in ["", "15", "m", "1.5h", "-3m", "5 weeks", "99999999999999999999d"] {
+            let refusal = text.parse::<Span>().unwrap_err();
+            assert!(refusal.contains("30s, 15m, 2h or 7d"), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn time_neither_overflows_nor_runs_backwards() {
+        let late = Moment::from_millis(i64::MAX);
+
+        assert_eq!(late.plus(Span::millis(u64::MAX)), late);
+        assert_eq!(Moment::from_millis(0).since(late), Span::millis(0));
+        assert!(!late.to_string().is_empty());
+    }
+}

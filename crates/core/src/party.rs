@@ -1,0 +1,96 @@
+//! Who speaks, and who is spoken to.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::AgentName;
+use crate::refusal::Refusal;
+
+/// An agent, a human or Querent itself. Written `engineer`, `human`, `human:alice`, `querent`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Party {
+    /// A role that the config declares.
+    Agent(AgentName),
+    /// A person, by name where the surface knows it.
+    Human(Option<String>),
+    /// Querent, when a deadline acts.
+    Querent,
+}
+
+impl Party {
+    /// A person whose name is not known.
+    pub const HUMAN: Self = Self::Human(None);
+
+    /// Whether this is a person, named or not.
+    pub fn is_human(&self) -> bool {
+        matches!(self, Self::Human(_))
+    }
+
+    /// The agent, if it is one.
+    pub fn agent(&self) -> Option<&AgentName> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            Self::Human(_) | Self::Querent => None,
+        }
+    }
+}
+
+impl fmt::Display for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agent(agent) => f.pad(agent.as_str()),
+            Self::Human(None) => f.pad("human"),
+            Self::Human(Some(name)) => f.pad(&format!("human:{name}")),
+            Self::Querent => f.pad("querent"),
+        }
+    }
+}
+
+impl FromStr for Party {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        match text {
+            "human" => Ok(Self::HUMAN),
+            // `querent` is not among them: nobody who calls may claim to be Querent.
+            _ => match text.strip_prefix("human:") {
+                Some(name)
+                    if name.trim().is_empty() || name.chars().count() > 64 || name.chars().any(char::is_control) =>
+                {
+                    Err(Refusal::malformed("by", text, "human:NAME with 1 to 64 visible characters"))
+                }
+                Some(name) => Ok(Self::Human(Some(name.to_owned()))),
+                None => text.parse().map(Self::Agent),
+            },
+        }
+    }
+}
+
+impl TryFrom<String> for Party {
+    type Error = Refusal;
+
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        if text == "querent" { Ok(Self::Querent) } else { text.parse() }
+    }
+}
+
+impl From<Party> for String {
+    fn from(party: Party) -> Self {
+        party.to_string()
+    }
+}
+
+/// The surface through which something was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// The command line.
+    Cli,
+    /// A Rust program that holds a hub.
+    Library,
+    /// Querent itself: a deadline that passed.
+    Querent,
+}

@@ -1,0 +1,205 @@
+//! What people configured: the agents, the limits and the workflows. Decisions take it as a fact.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::id::AgentName;
+use crate::moment::Span;
+use crate::nearest;
+use crate::question::{Blocker, Category, words};
+use crate::refusal::{Code, Refusal};
+use crate::workflow::Workflow;
+
+/// All that a decision takes from the project's files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    /// `config.toml`.
+    pub config: Config,
+    /// `workflows/*.toml`, by name.
+    pub workflows: BTreeMap<String, Workflow>,
+}
+
+impl Rules {
+    /// The agent of this name, or a refusal that names the nearest one.
+    pub fn agent(&self, name: &AgentName) -> Result<&Agent, Refusal> {
+        self.config.agents.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.config.agents.keys().map(AgentName::as_str).collect();
+            let hint = match nearest::of(name.as_str(), known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`? A person answers as `human` or `human:{name}`"),
+                None => format!("declare [agents.{name}] in .querent/config.toml, or use one of: {}", known.join(", ")),
+            };
+            Refusal::new(Code::UnknownAgent, format!("there is no agent `{name}`"), hint).with(
+                json!({ "agent": name, "known": known, "nearest": nearest::of(name.as_str(), known.iter().copied()) }),
+            )
+        })
+    }
+
+    /// The workflow of this name, or a refusal that names the nearest one.
+    pub fn workflow(&self, name: &str) -> Result<&Workflow, Refusal> {
+        self.workflows.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.workflows.keys().map(String::as_str).collect();
+            let hint = match nearest::of(name, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("add .querent/workflows/{name}.toml, or use one of: {}", known.join(", ")),
+            };
+            Refusal::new(Code::InvalidInput, format!("there is no workflow `{name}`"), hint)
+                .with(json!({ "field": "workflow", "known": known }))
+        })
+    }
+
+    /// The workflow of an item that names none.
+    pub fn default_workflow(&self) -> &str {
+        match (&self.config.project.workflow, self.workflows.len()) {
+            (Some(name), _) => name,
+            (None, 1) => self.workflows.keys().next().map_or("feature", String::as_str),
+            (None, _) => "feature",
+        }
+    }
+}
+
+/// `.querent/config.toml`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The project.
+    pub project: ProjectConfig,
+    /// How humans are asked.
+    #[serde(default)]
+    pub human_input: HumanInput,
+    /// The roles.
+    #[serde(default)]
+    pub agents: BTreeMap<AgentName, Agent>,
+    /// How agents are invoked. Read by `querent run`; kept here so that one file configures everything.
+    #[serde(default)]
+    pub providers: BTreeMap<String, Value>,
+}
+
+/// `[project]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectConfig {
+    /// What people call it.
+    pub name: String,
+    /// The workflow of items that name none.
+    #[serde(default)]
+    pub workflow: Option<String>,
+    /// How readily agents ask.
+    #[serde(default = "smart")]
+    pub autonomy: Autonomy,
+}
+
+fn smart() -> Autonomy {
+    Autonomy::Smart
+}
+
+words!(
+    /// How readily agents ask.
+    Autonomy {
+        /// Known answers are used; the rest is asked.
+        Smart = "smart",
+        /// Everything is asked.
+        AlwaysAsk = "always_ask",
+        /// Nothing is asked; fallbacks are taken.
+        NeverAsk = "never_ask",
+    }
+);
+
+/// `[human_input]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HumanInput {
+    /// Whether humans may be asked at all.
+    pub enabled: bool,
+    /// How long a human has.
+    pub timeout: Span,
+    /// What happens then to a blocking question without a fallback.
+    pub on_timeout: OnTimeout,
+    /// How many blocking questions to humans may be open on an item.
+    pub max_open_blocking: u32,
+    /// How many answered questions an agent finds in its context.
+    pub answer_history: u32,
+    /// The questions that may expire although they are of a kind that never does.
+    pub allow_timeout_for: Vec<Guarded>,
+}
+
+impl Default for HumanInput {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            timeout: Span::minutes(15),
+            on_timeout: OnTimeout::Wait,
+            max_open_blocking: 1,
+            answer_history: 3,
+            allow_timeout_for: Vec::new(),
+        }
+    }
+}
+
+impl HumanInput {
+    /// Whether a question of this category and blocker may end without an answer.
+    pub fn may_expire(&self, category: Category, blocker: Blocker) -> bool {
+        let guarded = [
+            (category == Category::PermissionOverride).then_some(Guarded::PermissionOverride),
+            (category == Category::RiskAck).then_some(Guarded::RiskAck),
+            (blocker == Blocker::SecurityDecision).then_some(Guarded::SecurityDecision),
+        ];
+        guarded.into_iter().flatten().all(|it| self.allow_timeout_for.contains(&it))
+    }
+}
+
+words!(
+    /// What happens to a blocking question without a fallback when its time has passed.
+    OnTimeout {
+        /// It stays open, with reminders.
+        Wait = "wait",
+        /// Its item is blocked.
+        Block = "block",
+        /// Its item fails.
+        Fail = "fail",
+    }
+);
+
+words!(
+    /// The questions that never expire unless the policy says so.
+    Guarded {
+        /// Their blocker is a security decision.
+        SecurityDecision = "security_decision",
+        /// They want leave to do what is not allowed.
+        PermissionOverride = "permission_override",
+        /// They want a risk acknowledged.
+        RiskAck = "risk_ack",
+    }
+);
+
+/// `[agents.NAME]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agent {
+    /// Its place in the line: upstream ranks first.
+    #[serde(default = "last")]
+    pub rank: u32,
+    /// How its questions to humans are judged.
+    #[serde(default)]
+    pub gate: Gate,
+    /// How it is invoked: the name of a provider.
+    #[serde(default)]
+    pub provider: Option<String>,
+}
+
+fn last() -> u32 {
+    100
+}
+
+words!(
+    /// How an agent's questions to humans are judged.
+    #[derive(Default)]
+    Gate {
+        /// By scope alone.
+        #[default]
+        Open = "open",
+        /// By the four conditions.
+        Strict = "strict",
+    }
+);

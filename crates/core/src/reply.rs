@@ -1,0 +1,206 @@
+//! What a caller is told. The shapes are the contract of every surface.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::answer::Answer;
+use crate::command::{Action, Command};
+use crate::event::{Event, Record};
+use crate::id::{QuestionId, SessionId};
+use crate::item::Stage;
+use crate::party::Party;
+use crate::question::{Question, Status};
+use crate::refusal::{Code, Refusal};
+use crate::state::State;
+use crate::view::{ItemView, SessionView, sessions};
+
+/// A reply as it is sent: `{"ok":true,"data":…}` or `{"ok":false,"error":…}`. Kept as text, so that a replay is the same bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope(String);
+
+impl Envelope {
+    /// A reply with data.
+    pub fn ok(data: &impl Serialize) -> Self {
+        #[derive(Serialize)]
+        struct Ok<'a, T> {
+            ok: bool,
+            data: &'a T,
+        }
+        Self(serde_json::to_string(&Ok { ok: true, data }).unwrap_or_default())
+    }
+
+    /// A refusal.
+    pub fn refused(error: &Refusal) -> Self {
+        #[derive(Serialize)]
+        struct Refused<'a> {
+            ok: bool,
+            error: &'a Refusal,
+        }
+        Self(serde_json::to_string(&Refused { ok: false, error }).unwrap_or_default())
+    }
+
+    /// A reply that was stored.
+    pub fn from_text(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The reply as JSON on one line.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The reply's data, or the refusal that it is.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        #[derive(Deserialize)]
+        struct Parts<'a> {
+            #[serde(borrow)]
+            data: Option<&'a RawValue>,
+            error: Option<Refusal>,
+        }
+        let unreadable = |error: serde_json::Error| {
+            let message = format!("a stored reply cannot be read: {error}");
+            Refusal::new(Code::StorageError, message, "check the project: querent doctor")
+        };
+        let parts: Parts<'_> = serde_json::from_str(&self.0).map_err(unreadable)?;
+        match (parts.error, parts.data) {
+            (Some(refusal), _) => Err(refusal),
+            (None, data) => serde_json::from_str(data.map_or("null", RawValue::get)).map_err(unreadable),
+        }
+    }
+}
+
+/// Of `ask` and `follow-up`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AskReply {
+    /// The question.
+    pub question_id: QuestionId,
+    /// Where it is in its life.
+    pub status: Status,
+    /// Who is to answer.
+    pub to: Party,
+    /// The round it is in.
+    pub round: u32,
+    /// The last round.
+    pub max_rounds: u32,
+    /// Where the item is.
+    pub item_stage: Option<Stage>,
+    /// Where the item goes on.
+    pub resume_stage: Option<Stage>,
+    /// The answer; none while it is open.
+    pub answer: Option<Answer>,
+}
+
+/// Of `answer` and `await`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AnswerReply {
+    /// The question.
+    pub question_id: QuestionId,
+    /// Where it is in its life.
+    pub status: Status,
+    /// Where the item is.
+    pub item_stage: Option<Stage>,
+    /// Whether the item goes on because of it.
+    pub resumed: bool,
+    /// The answer.
+    pub answer: Option<Answer>,
+}
+
+/// Of `resolve`, `escalate` and `withdraw`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StatusReply {
+    /// The question.
+    pub question_id: QuestionId,
+    /// Where it is in its life.
+    pub status: Status,
+    /// Where the item is.
+    pub item_stage: Option<Stage>,
+}
+
+/// Of `item add`, `item show`, `item move` and `item end`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ItemReply {
+    /// The item.
+    pub item: ItemView,
+}
+
+/// Of `hook start` and `hook finish`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HookReply {
+    /// The session.
+    pub session: Option<SessionView>,
+    /// The item.
+    pub item: ItemView,
+}
+
+impl AskReply {
+    /// The question as it is now.
+    pub fn of(state: &State, question: &Question) -> Self {
+        Self {
+            question_id: question.id.clone(),
+            status: question.status,
+            to: question.to.clone(),
+            round: question.round,
+            max_rounds: question.max_rounds,
+            item_stage: stage(state),
+            resume_stage: state.item.as_ref().and_then(|item| item.resume_stage.clone()),
+            answer: question.answer.clone(),
+        }
+    }
+}
+
+impl AnswerReply {
+    /// The question as it is now; `resumed` says whether its settling let the item go on.
+    pub fn of(state: &State, question: &Question, resumed: bool) -> Self {
+        Self {
+            question_id: question.id.clone(),
+            status: question.status,
+            item_stage: stage(state),
+            resumed,
+            answer: question.answer.clone(),
+        }
+    }
+}
+
+/// What the caller of `command` is told, now that `records` are in the state.
+pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Envelope {
+    let asked = records.iter().find_map(|record| match &record.event {
+        Event::QuestionAsked(it) => Some(&it.question.id),
+        _ => None,
+    });
+    let question = command.action.question().or(asked).and_then(|id| state.questions.get(id));
+    match (&command.action, question, &state.item) {
+        (Action::FollowUp { .. }, Some(question), _) if question.status == Status::Escalated => {
+            Envelope::refused(&out_of_rounds(state, question))
+        }
+        (Action::Ask(_) | Action::FollowUp { .. }, Some(question), _) => Envelope::ok(&AskReply::of(state, question)),
+        (Action::Answer { .. }, Some(question), _) => {
+            let resumed = records.iter().any(|record| matches!(record.event, Event::ItemResumed(_)));
+            Envelope::ok(&AnswerReply::of(state, question, resumed))
+        }
+        (_, Some(question), _) => Envelope::ok(&StatusReply {
+            question_id: question.id.clone(),
+            status: question.status,
+            item_stage: stage(state),
+        }),
+        (Action::StartSession { session } | Action::FinishSession { session, .. }, None, Some(item)) => {
+            let named = session.clone().or_else(|| Some(SessionId::of(command.by.agent()?, &item.id)));
+            let session = sessions(item).into_iter().find(|it| Some(&it.session) == named.as_ref());
+            Envelope::ok(&HookReply { session, item: ItemView::of(item) })
+        }
+        (_, None, Some(item)) => Envelope::ok(&ItemReply { item: ItemView::of(item) }),
+        (_, None, None) => Envelope::ok(&json!(null)),
+    }
+}
+
+fn stage(state: &State) -> Option<Stage> {
+    state.item.as_ref().map(|item| item.stage.clone())
+}
+
+fn out_of_rounds(state: &State, question: &Question) -> Refusal {
+    let (id, most) = (&question.id, question.max_rounds);
+    let message = format!("{id} had its {most} rounds; it was escalated to a human");
+    Refusal::new(Code::MaxRoundsExceeded, message, format!("wait for the human: querent await {id}"))
+        .with(json!({ "question_id": id, "status": question.status, "item_stage": stage(state) }))
+}

@@ -1,0 +1,38 @@
+//! One running instance of an agent on an item.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::AgentName;
+use crate::moment::Moment;
+use crate::question::words;
+
+/// What was reported of a session. Whether it waits is not stored: it follows from the item's open questions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The agent that runs in it.
+    pub agent: AgentName,
+    /// Whether its work is finished.
+    pub finished: bool,
+    /// When it was last heard of.
+    pub last_activity: Moment,
+}
+
+words!(
+    /// What a session is doing.
+    SessionStatus {
+        /// Known, with nothing to do.
+        Idle = "idle",
+        /// Reading its context.
+        Loading = "loading",
+        /// At work.
+        Working = "working",
+        /// Another session waits for its answer.
+        Clarifying = "clarifying",
+        /// Waits for the answer to its own blocking question.
+        BlockedClarification = "blocked-clarification",
+        /// Finished.
+        Done = "done",
+        /// Reported that it cannot go on.
+        Stuck = "stuck",
+    }
+);

@@ -1,0 +1,11 @@
+//! What people and programs see. One view feeds every surface.
+
+mod board;
+mod inbox;
+mod session;
+mod thread;
+
+pub use board::{ItemView, ReadyView, ready};
+pub use inbox::{Filter, QuestionView, StatusFilter};
+pub use session::{SessionView, sessions};
+pub use thread::thread;

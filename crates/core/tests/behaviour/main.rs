@@ -1,0 +1,32 @@
+//! The behaviour that callers rely on, told as given / when / then. Time is an argument here as everywhere in the core.
+//!
+//! A test reads like this, and its name is the behaviour that it protects:
+//!
+//! ```text
+//! given()
+//!     .item("42")
+//!     .and(human().moves_to("implement"))
+//!     .when(engineer().asks("human", "Which bank?"))
+//!     .then_events(["question_asked", "item_paused"])
+//!     .then_stage("awaiting_input");
+//! ```
+//!
+//! `scenario` is the stage on which a test plays, `speech` the words that its people and agents use.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod answering;
+mod asking;
+mod bounds;
+mod clarifying;
+mod expiry;
+mod item_life;
+mod late_answers;
+mod operations;
+mod pausing;
+mod rounds;
+mod scenario;
+mod settling;
+mod sla;
+mod speech;
+mod views;

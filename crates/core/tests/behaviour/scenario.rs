@@ -1,0 +1,256 @@
+//! The stage on which a test plays: a project, a clock that only the test moves, and what happened so far.
+
+use querent_core::view::{self, ItemView, SessionView};
+use querent_core::{
+    Applied, Code, Command, Config, Envelope, Item, Moment, OnTimeout, Operation, Question, Record, Refusal, Rules,
+    Span, State, Status, Workflow, apply, fold, tick,
+};
+use serde_json::{Value, json};
+
+use crate::speech::human;
+
+/// An empty project with the shipped `feature` workflow, at 10:00.
+pub(crate) fn given() -> Scenario {
+    Scenario {
+        rules: rules(),
+        state: State::default(),
+        now: "2026-01-31T10:00:00.000Z".parse().unwrap(),
+        records: Vec::new(),
+        operations: Vec::new(),
+        outcome: Applied { batches: Vec::new(), reply: Envelope::ok(&Value::Null) },
+    }
+}
+
+/// The same with item `42` in the engineer's step.
+pub(crate) fn given_implementing() -> Scenario {
+    given().item("42").and(human().moves_to("implement"))
+}
+
+/// Product manager, architect, engineer and reviewer; each may ask those before it.
+pub(crate) fn rules() -> Rules {
+    let config: Config = serde_json::from_value(json!({
+        "project": { "name": "shop" },
+        "agents": {
+            "product-manager": { "rank": 1 },
+            "architect": { "rank": 2 },
+            "engineer": { "rank": 3 },
+            "reviewer": { "rank": 4 },
+            "bystander": {},
+        },
+    }))
+    .unwrap();
+    let feature: Workflow = serde_json::from_value(json!({
+        "name": "feature",
+        "steps": [
+            { "name": "requirements", "agent": "product-manager", "planning": true },
+            { "name": "architecture", "agent": "architect", "can_clarify": ["product-manager"], "planning": true },
+            { "name": "implement", "agent": "engineer", "can_clarify": ["architect", "product-manager"] },
+            { "name": "review", "agent": "reviewer", "can_clarify": ["engineer", "architect"] },
+        ],
+    }))
+    .unwrap();
+    Rules { config, workflows: [(feature.name.clone(), feature)].into() }
+}
+
+/// What has happened, and what came of the last thing.
+pub(crate) struct Scenario {
+    pub(crate) rules: Rules,
+    pub(crate) state: State,
+    pub(crate) now: Moment,
+    pub(crate) records: Vec<Record>,
+    pub(crate) operations: Vec<Operation>,
+    outcome: Applied,
+}
+
+/// Given.
+impl Scenario {
+    pub(crate) fn rules(mut self, edit: impl FnOnce(&mut Rules)) -> Self {
+        edit(&mut self.rules);
+        self
+    }
+
+    pub(crate) fn on_timeout(self, policy: OnTimeout) -> Self {
+        self.rules(|rules| rules.config.human_input.on_timeout = policy)
+    }
+
+    /// A workflow file is edited.
+    pub(crate) fn workflow(self, edit: impl FnOnce(&mut Workflow)) -> Self {
+        self.rules(|rules| edit(rules.workflows.get_mut("feature").unwrap()))
+    }
+
+    /// An item that was just added.
+    pub(crate) fn item(self, id: &str) -> Self {
+        let command = Command { item: id.parse().unwrap(), ..human().opens("Log in with a bank account") };
+        self.and(command)
+    }
+
+    /// Something that happened before, and was accepted.
+    pub(crate) fn and(self, command: impl Into<Command>) -> Self {
+        self.when(command).then_accepted()
+    }
+
+    /// Time passes; nobody looks.
+    pub(crate) fn later(mut self, span: &str) -> Self {
+        self.now = self.now.plus(span.parse::<Span>().unwrap());
+        self
+    }
+}
+
+/// When.
+impl Scenario {
+    pub(crate) fn when(mut self, command: impl Into<Command>) -> Self {
+        let operation = format!("op-{}", self.operations.len() + 1).parse().unwrap();
+        self.outcome = apply(&mut self.state, &command.into(), &operation, &self.rules, self.now);
+        self.keep()
+    }
+
+    /// Somebody lists the project: deadlines fire, nothing else happens.
+    pub(crate) fn when_looked_at(mut self) -> Self {
+        let batches = tick(&mut self.state, &self.rules, self.now);
+        self.outcome = Applied { batches, reply: Envelope::ok(&Value::Null) };
+        self.keep()
+    }
+
+    fn keep(mut self) -> Self {
+        self.records.extend(self.outcome.batches.iter().flat_map(|batch| batch.records.clone()));
+        self.operations.extend(self.outcome.batches.iter().filter_map(|batch| batch.operation.clone()));
+        if let Some(item) = &self.state.item {
+            assert_eq!(fold(&item.id, &self.records), self.state, "the state is what the records say");
+        }
+        self
+    }
+}
+
+/// Then.
+impl Scenario {
+    pub(crate) fn then_accepted(self) -> Self {
+        if let Err(refusal) = self.outcome.reply.read::<Value>() {
+            panic!("refused: {refusal}");
+        }
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn then_refused(self, code: Code) -> Self {
+        assert_eq!(self.refusal().code, code, "{}", self.refusal());
+        self
+    }
+
+    /// The refusal's sentence has these words.
+    #[track_caller]
+    pub(crate) fn then_message(self, words: &str) -> Self {
+        let message = self.refusal().message;
+        assert!(message.contains(words), "{message:?} lacks {words:?}");
+        self
+    }
+
+    /// The refusal's advice has these words.
+    #[track_caller]
+    pub(crate) fn then_hint(self, words: &str) -> Self {
+        let hint = self.refusal().hint;
+        assert!(hint.contains(words), "{hint:?} lacks {words:?}");
+        self
+    }
+
+    /// The refusal's facts hold at least these.
+    #[track_caller]
+    pub(crate) fn then_details(self, facts: &Value) -> Self {
+        holds(&self.refusal().details, facts);
+        self
+    }
+
+    /// The reply's data hold at least these.
+    #[track_caller]
+    pub(crate) fn then_reply(self, facts: &Value) -> Self {
+        holds(&self.outcome.reply.read().unwrap(), facts);
+        self
+    }
+
+    /// What was recorded, deadlines first, by type.
+    #[track_caller]
+    pub(crate) fn then_events<const N: usize>(self, types: [&str; N]) -> Self {
+        let batches = self.outcome.batches.iter();
+        let recorded: Vec<&str> =
+            batches.flat_map(|batch| &batch.records).map(|record| record.event.type_name()).collect();
+        assert_eq!(recorded, types);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn then_stage(self, stage: &str) -> Self {
+        assert_eq!(self.the_item().stage.as_str(), stage);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn then_resumes_in(self, stage: &str) -> Self {
+        assert_eq!(self.the_item().resume_stage.as_ref().map(|stage| stage.as_str()), Some(stage));
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn then_status(self, id: &str, status: Status) -> Self {
+        assert_eq!(self.question(id).status, status);
+        self
+    }
+
+    /// Anything that has no word of its own.
+    pub(crate) fn then(self, check: impl FnOnce(&Self)) -> Self {
+        check(&self);
+        self
+    }
+}
+
+/// What there is to look at.
+impl Scenario {
+    pub(crate) fn item_view(&self) -> ItemView {
+        ItemView::of(self.the_item())
+    }
+
+    pub(crate) fn the_item(&self) -> &Item {
+        self.state.item.as_ref().unwrap()
+    }
+
+    pub(crate) fn question(&self, id: &str) -> &Question {
+        &self.state.questions[&id.parse().unwrap()]
+    }
+
+    pub(crate) fn session(&self, session: &str) -> SessionView {
+        let sessions = view::sessions(self.the_item());
+        sessions.into_iter().find(|it| it.session.as_str() == session).unwrap()
+    }
+
+    pub(crate) fn thread(&self, id: &str) -> String {
+        view::thread(self.question(id), |at| at.to_string()[11..16].to_owned())
+    }
+
+    /// How the last reply was sent.
+    pub(crate) fn reply(&self) -> &Envelope {
+        &self.outcome.reply
+    }
+
+    /// So long after 10:00.
+    pub(crate) fn at(&self, span: &str) -> Moment {
+        self.records[0].at.plus(span.parse().unwrap())
+    }
+
+    #[track_caller]
+    fn refusal(&self) -> Refusal {
+        match self.outcome.reply.read::<Value>() {
+            Ok(data) => panic!("accepted: {data}"),
+            Err(refusal) => refusal,
+        }
+    }
+}
+
+/// `actual` has all that `facts` has; it may have more.
+#[track_caller]
+fn holds(actual: &Value, facts: &Value) {
+    match facts {
+        Value::Object(fields) => fields.iter().for_each(|(key, fact)| match actual.get(key) {
+            Some(actual) => holds(actual, fact),
+            None => panic!("no field {key:?} in {actual}"),
+        }),
+        fact => assert_eq!(actual, fact),
+    }
+}

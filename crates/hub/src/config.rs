@@ -1,0 +1,133 @@
+//! Reading the files that people edit, and saying exactly what is wrong with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use querent_core::{AgentName, Code, Config, Refusal, Rules, Stage, Workflow, nearest};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+/// Reads `config.toml` and `workflows/*.toml` under `.querent/`.
+pub(crate) fn load(dir: &Path) -> Result<Rules, Refusal> {
+    let config: Config = read(&dir.join("config.toml"))?;
+    let mut workflows = BTreeMap::new();
+    for path in workflow_files(dir)? {
+        let workflow: Workflow = read(&path)?;
+        check_workflow(&path, &workflow, &config)?;
+        let name = workflow.name.clone();
+        if workflows.insert(name.clone(), workflow).is_some() {
+            return Err(wrong(
+                &path,
+                &format!("the workflow `{name}` is there twice"),
+                "give each file's workflow a name of its own",
+            ));
+        }
+    }
+    check_default(dir, &config, &workflows)?;
+    Ok(Rules { config, workflows })
+}
+
+/// The workflow files, in the order of their names.
+pub(crate) fn workflow_files(dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
+    let dir = dir.join("workflows");
+    let entries = match fs::read_dir(&dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(wrong(&dir, &error.to_string(), "make the directory readable")),
+    };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|it| it == "toml"));
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Refusal> {
+    let text =
+        fs::read_to_string(path).map_err(|error| wrong(path, &error.to_string(), "make it with: querent init"))?;
+    toml::from_str(&text).map_err(|error| explain(path, &text, &error))
+}
+
+/// The refusal with the line, the column and the nearest name that would be accepted.
+fn explain(path: &Path, text: &str, error: &toml::de::Error) -> Refusal {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |it| it.chars().count()) + 1;
+    let message = error.message().lines().next().unwrap_or_default().to_owned();
+    let named: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let near = match named.as_slice() {
+        [given, known @ ..] if message.starts_with("unknown ") => nearest::of(given, known.iter().copied()),
+        _ => None,
+    };
+    let hint = match (near, named.as_slice()) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, [_, known @ ..]) if message.starts_with("unknown ") && !known.is_empty() => {
+            format!("known here: {}", known.join(", "))
+        }
+        _ => "correct the line; see docs/reference/config.md".to_owned(),
+    };
+    let short = message.split(", expected").next().unwrap_or(&message);
+    Refusal::new(Code::InvalidConfig, format!("{}:{line}:{column}: {short}", path.display()), hint)
+        .with(json!({ "file": path, "line": line, "column": column, "nearest": near }))
+}
+
+fn check_workflow(path: &Path, workflow: &Workflow, config: &Config) -> Result<(), Refusal> {
+    if workflow.steps.is_empty() {
+        return Err(wrong(path, "the workflow has no steps", "add a [[steps]] table with a name and an agent"));
+    }
+    let mut names = BTreeSet::new();
+    for step in &workflow.steps {
+        let name = step.name.as_str();
+        if Stage::FIXED.contains(&name)
+            || name.trim().is_empty()
+            || name.chars().any(|c| c.is_control() || c.is_whitespace())
+        {
+            let message = format!("a step cannot be called `{name}`");
+            return Err(wrong(path, &message, "use a word that is not the name of a fixed stage, like `implement`"));
+        }
+        if !names.insert(name) {
+            return Err(wrong(path, &format!("the step `{name}` is there twice"), "give each step a name of its own"));
+        }
+        if step.clarify_max_rounds == Some(0) || step.clarify_sla_minutes == 0 {
+            let message = format!("step `{name}`: rounds and minutes are at least 1");
+            return Err(wrong(path, &message, "leave the key out for its default"));
+        }
+        for agent in [&step.agent].into_iter().chain(&step.can_clarify) {
+            check_agent(path, name, agent, config)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_agent(path: &Path, step: &str, agent: &AgentName, config: &Config) -> Result<(), Refusal> {
+    if config.agents.contains_key(agent) {
+        return Ok(());
+    }
+    let hint = match nearest::of(agent.as_str(), config.agents.keys().map(AgentName::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("declare it in .querent/config.toml: [agents.{agent}]"),
+    };
+    Err(wrong(path, &format!("step `{step}` names the agent `{agent}`, which is not declared"), &hint))
+}
+
+fn check_default(dir: &Path, config: &Config, workflows: &BTreeMap<String, Workflow>) -> Result<(), Refusal> {
+    match &config.project.workflow {
+        Some(name) if !workflows.contains_key(name) => {
+            let hint = match nearest::of(name, workflows.keys().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("add .querent/workflows/{name}.toml"),
+            };
+            Err(wrong(
+                &dir.join("config.toml"),
+                &format!("project.workflow is `{name}`, and there is no such workflow"),
+                &hint,
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn wrong(path: &Path, message: &str, hint: &str) -> Refusal {
+    Refusal::new(Code::InvalidConfig, format!("{}: {message}", path.display()), hint).with(json!({ "file": path }))
+}

@@ -1,0 +1,271 @@
+//! The way in for every surface: commands and queries.
+
+use std::sync::Arc;
+
+use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
+use querent_core::{
+    Applied, Code, Command, Envelope, Item, ItemId, Moment, OperationId, Question, QuestionId, Record, Refusal, Rules,
+    State, apply, nearest, needs, needs_of_tick, tick,
+};
+use querent_journal::files::{Ledgers, Options};
+use querent_journal::{Files, Job, Journal, Snapshot, Update, Which};
+use serde_json::json;
+
+use crate::clock::{Clock, SystemClock};
+use crate::project::Project;
+use crate::rules::Source;
+
+/// The hub. Cheap to clone; every clone is the same hub.
+#[derive(Clone)]
+pub struct Handle {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) journal: Box<dyn Journal>,
+    rules: Source,
+    clock: Arc<dyn Clock>,
+}
+
+impl Handle {
+    /// Opens a project for a process that does one thing and ends. `holder` is what those who wait for its lock are told.
+    pub fn open(project: &Project, holder: &str) -> Result<Self, Refusal> {
+        Self::on_files(project, Options::new(holder))
+    }
+
+    /// Opens a project for a process that stays: its ledgers follow the log a little later.
+    pub fn stay(project: &Project, holder: &str) -> Result<Self, Refusal> {
+        Self::on_files(project, Options { ledgers: Ledgers::Deferred, ..Options::new(holder) })
+    }
+
+    fn on_files(project: &Project, options: Options) -> Result<Self, Refusal> {
+        let source = Source::files(project.dir());
+        source.rules()?;
+        let journal = Box::new(Files::open(&project.dir(), options));
+        Ok(Self { inner: Arc::new(Inner { journal, rules: source, clock: Arc::new(SystemClock) }) })
+    }
+
+    /// A hub on any engine, with fixed rules and any clock.
+    pub fn new(journal: Box<dyn Journal>, rules: Rules, clock: Arc<dyn Clock>) -> Self {
+        Self { inner: Arc::new(Inner { journal, rules: Source::Fixed(Arc::new(rules)), clock }) }
+    }
+
+    /// A hub on any engine with any clock, with the rules of a project's files.
+    pub fn with_clock(journal: Box<dyn Journal>, project: &Project, clock: Arc<dyn Clock>) -> Self {
+        Self { inner: Arc::new(Inner { journal, rules: Source::files(project.dir()), clock }) }
+    }
+
+    /// The rules as they are now.
+    pub fn rules(&self) -> Result<Arc<Rules>, Refusal> {
+        self.inner.rules.rules()
+    }
+
+    /// The time as the hub sees it.
+    pub fn now(&self) -> Moment {
+        self.inner.clock.now()
+    }
+
+    /// Carries out a command, once for each operation id; without one, a fresh one is made. Durable when this returns.
+    pub fn execute(&self, command: &Command, operation: Option<OperationId>) -> Envelope {
+        self.try_execute(command, operation).unwrap_or_else(|refusal| Envelope::refused(&self.with_nearest(refusal)))
+    }
+
+    fn try_execute(&self, command: &Command, operation: Option<OperationId>) -> Result<Envelope, Refusal> {
+        let operation = operation.map_or_else(fresh_operation, Ok)?;
+        let carry = Carry {
+            command: command.clone(),
+            operation: operation.clone(),
+            rules: self.rules()?,
+            clock: Arc::clone(&self.inner.clock),
+        };
+        let update = Update {
+            item: command.item.clone(),
+            operation: Some((operation, command.fingerprint())),
+            job: Box::new(carry),
+        };
+        let reply = self.inner.journal.update(update)?;
+        // Only a refusal is looked into, to say which item was probably meant. Everything else is passed on as it is.
+        match reply.as_str().starts_with("{\"ok\":true").then_some(()).map_or_else(|| reply.read::<()>(), Ok) {
+            Err(refusal) if refusal.code == Code::ItemNotFound => Err(refusal),
+            _ => Ok(reply),
+        }
+    }
+
+    /// An item, after what is due on it.
+    pub fn item(&self, id: &ItemId) -> Result<Item, Refusal> {
+        self.item_and_snapshot(id).map(|(item, _)| item).map_err(|refusal| self.with_nearest(refusal))
+    }
+
+    /// All items, sorted by id, after what is due.
+    pub fn items(&self) -> Result<Vec<Item>, Refusal> {
+        self.current(Which::All).map(|(items, _)| items)
+    }
+
+    /// A question with its thread, after what is due on its item.
+    pub fn question(&self, id: &QuestionId) -> Result<Question, Refusal> {
+        self.question_and_item(id).map(|(question, _)| question)
+    }
+
+    pub(crate) fn question_and_item(&self, id: &QuestionId) -> Result<(Question, Item), Refusal> {
+        let (item, snapshot) = self.item_and_snapshot(&id.item).map_err(|refusal| self.with_nearest(refusal))?;
+        match snapshot.question(id)? {
+            Some(question) => Ok((question, item)),
+            None => State::default().question(id).map(|question| (question.clone(), item)),
+        }
+    }
+
+    /// Questions, sorted by when they were asked, after what is due. Active ones cost what is active, not what there is.
+    pub fn questions(&self, item: Option<&ItemId>, filter: &Filter) -> Result<Vec<Question>, Refusal> {
+        let (items, snapshot) = match item {
+            Some(id) => self.item(id).and_then(|item| Ok((vec![item], self.inner.journal.read()?)))?,
+            None if filter.status.only_active() => self.current(Which::Active)?,
+            None => self.current(Which::All)?,
+        };
+        let mut questions = Vec::new();
+        for item in &items {
+            for number in numbers(item, filter.status) {
+                questions
+                    .extend(snapshot.question(&item.question_id(number))?.filter(|question| filter.shows(question)));
+            }
+        }
+        questions.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        Ok(questions)
+    }
+
+    /// The sessions of all items, after what is due.
+    pub fn sessions(&self) -> Result<Vec<SessionView>, Refusal> {
+        Ok(self.items()?.iter().flat_map(sessions).collect())
+    }
+
+    /// The ready queue, after what is due.
+    pub fn ready(&self) -> Result<Vec<ReadyView>, Refusal> {
+        let rules = self.rules()?;
+        Ok(self.items()?.iter().filter_map(|item| ready(item, &rules)).collect())
+    }
+
+    /// Hands the records after `since` to `each`, in order, until it returns false. Memory does not grow with them.
+    pub fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Refusal> {
+        Ok(self.inner.journal.records(since, each)?)
+    }
+
+    /// Runs what is due on an item; says whether anything was.
+    fn settle(&self, item: &Item) -> Result<bool, Refusal> {
+        if needs_of_tick(item, self.now()).is_empty() {
+            return Ok(false);
+        }
+        let job = Box::new(Tick { rules: self.rules()?, clock: Arc::clone(&self.inner.clock) });
+        self.inner.journal.update(Update { item: item.id.clone(), operation: None, job })?;
+        Ok(true)
+    }
+
+    fn item_and_snapshot(&self, id: &ItemId) -> Result<(Item, Box<dyn Snapshot + '_>), Refusal> {
+        let snapshot = self.inner.journal.read()?;
+        let item = snapshot.item(id)?.map_or_else(|| State::default().item(id).cloned(), Ok)?;
+        if !self.settle(&item)? {
+            return Ok((item, snapshot));
+        }
+        let snapshot = self.inner.journal.read()?;
+        let item = snapshot.item(id)?.map_or_else(|| State::default().item(id).cloned(), Ok)?;
+        Ok((item, snapshot))
+    }
+
+    /// Items after what is due on them, with the snapshot that they are from.
+    fn current(&self, which: Which) -> Result<(Vec<Item>, Box<dyn Snapshot + '_>), Refusal> {
+        let snapshot = self.inner.journal.read()?;
+        let items = all(&*snapshot, which)?;
+        let mut settled = false;
+        for item in &items {
+            settled |= self.settle(item)?;
+        }
+        if !settled {
+            return Ok((items, snapshot));
+        }
+        let snapshot = self.inner.journal.read()?;
+        Ok((all(&*snapshot, which)?, snapshot))
+    }
+
+    /// Adds to `item_not_found` which item was probably meant.
+    fn with_nearest(&self, mut refusal: Refusal) -> Refusal {
+        let given = refusal.details["item"].as_str().unwrap_or_default().to_owned();
+        if refusal.code != Code::ItemNotFound || refusal.details.get("nearest").is_some() {
+            return refusal;
+        }
+        let known = self.inner.journal.read().and_then(|snapshot| snapshot.items(Which::All)).unwrap_or_default();
+        if let Some(near) = nearest::of(&given, known.iter().map(ItemId::as_str)) {
+            refusal.hint = format!("did you mean `{near}`? Or add it: querent item add {given} --title …");
+            refusal.details["nearest"] = json!(near);
+        }
+        refusal
+    }
+}
+
+fn all(snapshot: &dyn Snapshot, which: Which) -> Result<Vec<Item>, Refusal> {
+    let mut items = Vec::new();
+    for id in snapshot.items(which)? {
+        items.extend(snapshot.item(&id)?);
+    }
+    Ok(items)
+}
+
+/// The questions of an item that can have the wanted status.
+fn numbers(item: &Item, status: StatusFilter) -> Vec<u32> {
+    match status {
+        StatusFilter::Active if item.has_ended() => Vec::new(),
+        StatusFilter::Active => {
+            let mut numbers: Vec<u32> = item.open.keys().chain(&item.answered).copied().collect();
+            numbers.sort_unstable();
+            numbers
+        }
+        StatusFilter::Open | StatusFilter::Stale | StatusFilter::Stuck | StatusFilter::Escalated => {
+            item.open.keys().copied().collect()
+        }
+        StatusFilter::Answered => item.answered.iter().copied().collect(),
+        StatusFilter::Resolved | StatusFilter::Expired | StatusFilter::Withdrawn | StatusFilter::All => {
+            (1..=item.asked).collect()
+        }
+    }
+}
+
+/// An id that nobody else makes: for a caller that gives none.
+fn fresh_operation() -> Result<OperationId, Refusal> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        let message = format!("the system gives no random bytes: {error}");
+        Refusal::new(Code::StorageError, message, "give an operation id of your own")
+    })?;
+    format!("op-{:032x}", u128::from_le_bytes(bytes)).parse()
+}
+
+/// One command on its way through the journal.
+struct Carry {
+    command: Command,
+    operation: OperationId,
+    rules: Arc<Rules>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Job for Carry {
+    fn needs(&mut self, item: &Item) -> Vec<QuestionId> {
+        needs(&self.command, item, self.clock.now())
+    }
+
+    fn run(&mut self, state: &mut State) -> Applied {
+        apply(state, &self.command, &self.operation, &self.rules, self.clock.now())
+    }
+}
+
+/// The deadlines of an item.
+struct Tick {
+    rules: Arc<Rules>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Job for Tick {
+    fn needs(&mut self, item: &Item) -> Vec<QuestionId> {
+        needs_of_tick(item, self.clock.now())
+    }
+
+    fn run(&mut self, state: &mut State) -> Applied {
+        Applied { batches: tick(state, &self.rules, self.clock.now()), reply: Envelope::ok(&()) }
+    }
+}

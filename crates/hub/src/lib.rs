@@ -1,0 +1,18 @@
+//! The hub: the only place where Querent's pure core meets the world.
+//!
+//! A surface holds a [`Handle`] and nothing else. The handle reads the clock and the project's files, runs what is due, hands
+//! commands through the journal, answers queries with the core's views, and waits without polling.
+
+mod clock;
+mod config;
+mod doctor;
+mod handle;
+mod project;
+mod rules;
+mod wait;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use doctor::{Finding, Report, doctor};
+pub use handle::Handle;
+pub use project::Project;
+pub use wait::{Awaited, Subscription};

@@ -1,0 +1,170 @@
+//! Where a project lives, and how one is made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use querent_core::{Code, Refusal};
+use serde_json::json;
+
+/// A directory with a `.querent/` in it.
+#[derive(Clone, Debug)]
+pub struct Project {
+    root: PathBuf,
+}
+
+/// A shipped set: its name, its agents (upstream first) and its workflow files.
+struct Set {
+    name: &'static str,
+    agents: &'static [&'static str],
+    workflows: &'static [(&'static str, &'static str)],
+}
+
+const CONFIG: &str = include_str!("templates/config.toml");
+
+const SHIPPED: &[Set] = &[
+    Set {
+        name: "feature",
+        agents: &["product-manager", "architect", "engineer", "reviewer"],
+        workflows: &[
+            ("feature.toml", include_str!("templates/feature.toml")),
+            ("story.toml", include_str!("templates/story.toml")),
+            ("bug.toml", include_str!("templates/bug.toml")),
+            ("epic.toml", include_str!("templates/epic.toml")),
+        ],
+    },
+    Set {
+        name: "waves",
+        agents: &["planner", "builder", "qa"],
+        workflows: &[("waves.toml", include_str!("templates/waves.toml"))],
+    },
+    Set {
+        name: "incubator",
+        agents: &["ideator", "specifier", "builder", "learner"],
+        workflows: &[("incubator.toml", include_str!("templates/incubator.toml"))],
+    },
+];
+
+/// What git need not know: everything that is not edited by people.
+const IGNORED: &[&str] = &[
+    ".querent/journal/",
+    ".querent/journal.lock",
+    ".querent/items/",
+    ".querent/open/",
+    ".querent/operations/",
+    ".querent/run/",
+    ".querent/worktrees/",
+];
+
+impl Project {
+    /// The shipped sets that [`init`](Project::init) knows.
+    pub const SETS: &[&str] = &["feature", "waves", "incubator"];
+
+    /// The nearest project at or above `start`.
+    pub fn find(start: &Path) -> Result<Self, Refusal> {
+        let start = std::path::absolute(start).unwrap_or_else(|_| start.to_owned());
+        let root = start.ancestors().find(|dir| dir.join(".querent").is_dir());
+        root.map(|root| Self { root: root.to_owned() }).ok_or_else(|| {
+            let message = format!("there is no Querent project in {} or above it", start.display());
+            Refusal::new(Code::NoProject, message, "make one here with: querent init").with(json!({ "start": start }))
+        })
+    }
+
+    /// The directory that holds `.querent/`.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// `.querent/` itself.
+    pub fn dir(&self) -> PathBuf {
+        self.root.join(".querent")
+    }
+
+    /// Makes a project in `root`, or adds what is missing. Overwrites nothing. Returns what was created, relative to `root`.
+    pub fn init(root: &Path, name: Option<&str>, workflow: &str) -> Result<(Self, Vec<PathBuf>), Refusal> {
+        let Some(set) = SHIPPED.iter().find(|set| set.name == workflow) else {
+            let message = format!("there is no shipped workflow `{workflow}`");
+            return Err(Refusal::invalid("workflow", message, format!("use one of: {}", Self::SETS.join(", "))));
+        };
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let directory = root.file_name().map_or("project".into(), |it| it.to_string_lossy());
+        let mut files = vec![(PathBuf::from(".querent/config.toml"), config(name.unwrap_or(&directory), set))];
+        files.extend(
+            set.workflows.iter().map(|(file, text)| (Path::new(".querent/workflows").join(file), (*text).to_owned())),
+        );
+        let mut created = Vec::new();
+        for (path, text) in files {
+            let full = root.join(&path);
+            if !full.exists() {
+                write(&full, &text)?;
+                created.push(path);
+            }
+        }
+        if ignore(&root)? {
+            created.push(".gitignore".into());
+        }
+        Ok((Self { root }, created))
+    }
+}
+
+fn config(name: &str, set: &Set) -> String {
+    let agents: Vec<String> =
+        (1..).zip(set.agents).map(|(rank, agent)| format!("[agents.{agent}]\nrank = {rank}\n")).collect();
+    let name = json!(name).to_string();
+    let text = CONFIG.replace("{name}", &name).replace("{workflow}", set.name);
+    text.replace("{agents}\n", &agents.join("\n"))
+}
+
+/// Adds the lines that `.gitignore` lacks; says whether it lacked some.
+fn ignore(root: &Path) -> Result<bool, Refusal> {
+    let path = root.join(".gitignore");
+    let old = fs::read_to_string(&path).unwrap_or_default();
+    let missing: Vec<&str> = IGNORED.iter().copied().filter(|line| !old.lines().any(|it| it.trim() == *line)).collect();
+    if missing.is_empty() {
+        return Ok(false);
+    }
+    let gap = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
+    write(&path, &format!("{old}{gap}{}\n", missing.join("\n")))?;
+    Ok(true)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Refusal> {
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, text));
+    made.map_err(|error| {
+        let message = format!("cannot write {}: {error}", path.display());
+        Refusal::new(Code::StorageError, message, "make the directory writable for you").with(json!({ "path": path }))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_set_loads_as_it_is_written() {
+        for set in Project::SETS {
+            let dir = tempfile::tempdir().unwrap();
+
+            let (project, created) = Project::init(dir.path(), Some("a \"shop\""), set).unwrap();
+
+            let rules = crate::config::load(&project.dir()).unwrap();
+            assert_eq!(rules.config.project.name, "a \"shop\"");
+            assert_eq!(rules.default_workflow(), *set);
+            assert!(created.contains(&".querent/config.toml".into()), "{created:?}");
+        }
+    }
+
+    #[test]
+    fn a_second_init_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(".gitignore"), "target").unwrap();
+        Project::init(dir.path(), None, "feature").unwrap();
+        let config = fs::read(dir.path().join(".querent/config.toml")).unwrap();
+        let ignored = fs::read_to_string(dir.path().join(".gitignore")).unwrap();
+
+        let (_, created) = Project::init(dir.path(), Some("other"), "feature").unwrap();
+
+        assert!(created.is_empty(), "{created:?}");
+        assert_eq!(fs::read(dir.path().join(".querent/config.toml")).unwrap(), config);
+        assert!(ignored.starts_with("target\n.querent/journal/\n"), "{ignored}");
+    }
+}

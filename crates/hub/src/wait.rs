@@ -1,0 +1,118 @@
+//! Waiting without polling: the journal says when something changed, here or in another process.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use querent_core::reply::AnswerReply;
+use querent_core::{Item, Question, QuestionId, Record, Refusal, Stage, State, Status};
+use querent_journal::Watch;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::handle::Handle;
+
+/// The safety net under the file system's events: how long a lost one is noticed later.
+const SAFETY: Duration = Duration::from_secs(2);
+/// How many records are read ahead.
+const AHEAD: usize = 256;
+
+/// How waiting for an answer ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Awaited {
+    /// The question has its answer, or will never have one.
+    Settled(AnswerReply),
+    /// Neither came to pass in time.
+    TimedOut {
+        /// The question.
+        question_id: QuestionId,
+        /// Where it is in its life.
+        status: Status,
+    },
+}
+
+impl Handle {
+    /// Waits until the question is answered or settled. Its deadlines fire on time meanwhile.
+    pub async fn await_answer(&self, id: &QuestionId, timeout: Option<Duration>) -> Result<Awaited, Refusal> {
+        let (changed, _watch) = self.changes()?;
+        let end = timeout.map(|timeout| Instant::now() + timeout);
+        loop {
+            let notified = changed.notified();
+            let (question, item) = self.question_and_item(id)?;
+            if !question.status.is_open() {
+                // The caller acts on the answer: it must be durable first.
+                self.inner.journal.sync()?;
+                return Ok(Awaited::Settled(settled(question, item)));
+            }
+            let due = item.open.values().filter_map(|open| open.due).min();
+            let patience =
+                due.map_or(SAFETY, |due| Duration::from_millis(due.since(self.now()).as_millis()).min(SAFETY));
+            tokio::select! {
+                () = notified => {}
+                () = sleep(patience) => {}
+                () = until(end) => return Ok(Awaited::TimedOut { question_id: id.clone(), status: question.status }),
+            }
+        }
+    }
+
+    /// The records after `since`, and those that come, from any process.
+    pub fn subscribe(&self, since: u64) -> Result<Subscription, Refusal> {
+        let (changed, watch) = self.changes()?;
+        Ok(Subscription { hub: self.clone(), since, ahead: VecDeque::new(), changed, _watch: watch })
+    }
+
+    fn changes(&self) -> Result<(Arc<Notify>, Watch), Refusal> {
+        let changed = Arc::new(Notify::new());
+        let wake = Arc::clone(&changed);
+        // One permit is kept, so a change between a look and the next wait is not missed.
+        let watch = self.inner.journal.watch(Arc::new(move || wake.notify_one()))?;
+        Ok((changed, watch))
+    }
+}
+
+fn settled(question: Question, item: Item) -> AnswerReply {
+    let resumed = question.resume_stage.is_some() && !matches!(item.stage, Stage::AwaitingInput | Stage::Blocked);
+    let state = State { item: Some(item), ..State::default() };
+    AnswerReply::of(&state, &question, resumed)
+}
+
+async fn until(end: Option<Instant>) {
+    match end {
+        Some(end) => sleep_until(end).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A place in the journal that moves on.
+pub struct Subscription {
+    hub: Handle,
+    since: u64,
+    ahead: VecDeque<Record>,
+    changed: Arc<Notify>,
+    _watch: Watch,
+}
+
+impl Subscription {
+    /// The next record, as soon as there is one. It is durable.
+    pub async fn next(&mut self) -> Result<Record, Refusal> {
+        loop {
+            if let Some(record) = self.ahead.pop_front() {
+                self.since = record.seq;
+                return Ok(record);
+            }
+            let ahead = &mut self.ahead;
+            self.hub.inner.journal.records(self.since, &mut |record| {
+                ahead.push_back(record);
+                ahead.len() < AHEAD
+            })?;
+            if self.ahead.is_empty() {
+                tokio::select! {
+                    () = self.changed.notified() => {}
+                    () = sleep(SAFETY) => {}
+                }
+            } else {
+                self.hub.inner.journal.sync()?;
+            }
+        }
+    }
+}

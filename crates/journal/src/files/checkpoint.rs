@@ -1,0 +1,70 @@
+//! Up to where everything that is derived is on disk.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+
+use querent_core::wire;
+use serde::{Deserialize, Serialize};
+
+use super::layout::Layout;
+use super::place::Place;
+use crate::Error;
+
+/// A promise about the ledgers, markers and operations: they hold all lines up to a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Checkpoint {
+    /// The last line that they hold.
+    pub(crate) place: Place,
+    /// How many items there are, so that a missing one is noticed.
+    pub(crate) items: u64,
+    /// How many of them are marked as open, so that a missing marker is noticed.
+    pub(crate) open: u64,
+    /// The boot of the machine in which it was written: a power cut may have taken derived data that this promises.
+    pub(crate) boot: String,
+}
+
+/// The file has one length, so one small write in place replaces it; its checksum tells a reader of a torn one.
+const LENGTH: usize = 512;
+
+impl Checkpoint {
+    /// Of an empty journal.
+    pub(crate) fn empty() -> Self {
+        Self { place: Place::START, items: 0, open: 0, boot: boot() }
+    }
+
+    /// The stored one, if it can be read. A writer may be at work on it, so a torn one is read again.
+    pub(crate) fn load(layout: &Layout) -> Option<Self> {
+        let file = File::open(layout.checkpoint()).ok()?;
+        (0..16).find_map(|_| {
+            let mut bytes = [0; LENGTH];
+            file.read_exact_at(&mut bytes, 0).ok()?;
+            let (body, sum) = wire::unseal(bytes.trim_ascii_end())?;
+            if crc32fast::hash(body) != sum {
+                return None;
+            }
+            serde_json::from_slice(bytes.trim_ascii_end()).ok()
+        })
+    }
+
+    pub(crate) fn store(&self, layout: &Layout) -> Result<(), Error> {
+        let path = layout.checkpoint();
+        let mut text = serde_json::to_string(self).unwrap_or_default();
+        text.pop();
+        let sealed = format!("{text}{}", wire::seal(crc32fast::hash(text.as_bytes())).trim_end());
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(Error::io("write", &path))?;
+        file.write_all_at(format!("{sealed:<width$}\n", width = LENGTH - 1).as_bytes(), 0)
+            .map_err(Error::io("write", &path))
+    }
+
+    /// Whether nothing can have been lost since it was written.
+    pub(crate) fn is_of_this_boot(&self) -> bool {
+        self.boot == boot()
+    }
+}
+
+/// What changes when the machine starts anew; the same always where the system does not tell.
+fn boot() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}

@@ -1,0 +1,144 @@
+//! What is wrong with a project's files, and what can be done.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use querent_core::{ItemId, State, evolve};
+
+use super::checkpoint::Checkpoint;
+use super::layout::Layout;
+use super::ledger::{self, Found};
+use super::log;
+use super::operations::{self, Index};
+use super::place::Place;
+use super::store::keys;
+use crate::Error;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Derived data that the next write, or a repair, makes anew.
+    Warning,
+    /// The log itself is damaged.
+    Error,
+}
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong.
+    pub what: String,
+    /// Where.
+    pub place: String,
+    /// What to do about it.
+    pub cure: String,
+}
+
+/// Reads the whole log and compares everything that is derived from it. Changes nothing.
+pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
+    let mut findings = Vec::new();
+    let index = Index::open(layout)?;
+    let mut unindexed = 0_u64;
+    let mut states: BTreeMap<ItemId, State> = BTreeMap::new();
+    let scanned = log::scan(layout, Place::START, |line, place, offset| {
+        if let Some(index) = &index {
+            let start = operations::Start { segment: place.segment, offset };
+            for key in keys(&line) {
+                unindexed += u64::from(!index.find(key)?.contains(&start));
+            }
+        }
+        evolve(states.entry(line.record.stream.clone()).or_default(), &line.record);
+        Ok(())
+    });
+    match scanned {
+        Err(Error::Damaged { segment, line, why }) => {
+            findings.push(damaged(&segment, line, &why));
+            return Ok(findings);
+        }
+        Err(error) => return Err(error),
+        Ok(end) if end.torn => findings.push(derived(
+            "the log ends in a line that was never finished, and so never acknowledged",
+            &layout.segment(end.place.segment),
+        )),
+        Ok(_) => {}
+    }
+    if states.is_empty() {
+        return Ok(findings);
+    }
+    if index.is_none() || unindexed > 0 {
+        findings.push(derived("the index of operations is missing or incomplete", &layout.operations_index()));
+    }
+    compare_ledgers(layout, &states, &mut findings)?;
+    compare_checkpoint(layout, &states, &mut findings)?;
+    Ok(findings)
+}
+
+fn compare_ledgers(
+    layout: &Layout,
+    states: &BTreeMap<ItemId, State>,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Error> {
+    for (id, state) in states {
+        let good = matches!(ledger::read_item(layout, id)?, Found::Good(item) if Some(&item) == state.item.as_ref());
+        if !good {
+            findings.push(derived("the ledger of an item does not follow from the log", &layout.item(id)));
+        }
+        for (id, question) in &state.questions {
+            let good = matches!(ledger::read_question(layout, id)?, Found::Good(found) if found == *question);
+            if !good {
+                findings.push(derived("the ledger of a question does not follow from the log", &layout.question(id)));
+            }
+        }
+        let active = state.item.as_ref().is_some_and(querent_core::Item::has_active_questions);
+        if active != layout.marker(id).exists() {
+            findings.push(derived("the mark of an item with active questions is wrong", &layout.marker(id)));
+        }
+    }
+    for id in ledger::names(&layout.items())?.into_iter().filter(|id| !states.contains_key(id)) {
+        findings.push(Finding {
+            severity: Severity::Warning,
+            what: "a ledger is of an item that the log does not know".to_owned(),
+            place: layout.item_dir(&id).display().to_string(),
+            cure: "move it away if you do not know it; querent does not read it".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+fn compare_checkpoint(
+    layout: &Layout,
+    states: &BTreeMap<ItemId, State>,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Error> {
+    let open =
+        states.values().filter_map(|state| state.item.as_ref()).filter(|item| item.has_active_questions()).count();
+    let good = Checkpoint::load(layout)
+        .is_some_and(|it| it.place.is_in(layout) && it.items == states.len() as u64 && it.open == open as u64);
+    if !good {
+        findings.push(derived("the checkpoint does not follow from the log", &layout.checkpoint()));
+    }
+    Ok(())
+}
+
+fn derived(what: &str, place: &Path) -> Finding {
+    Finding {
+        severity: Severity::Warning,
+        what: what.to_owned(),
+        place: place.display().to_string(),
+        cure: "querent doctor --repair makes it anew from the log".to_owned(),
+    }
+}
+
+fn damaged(segment: &Path, line: u64, why: &str) -> Finding {
+    Finding {
+        severity: Severity::Error,
+        what: format!("a line in the middle of the log is damaged: {why}"),
+        place: format!("{}, line {line}", segment.display()),
+        cure: format!(
+            "nothing was changed. Restore {} from a backup; or, to give up this line and all after it, keep a copy of the file and cut it before line {line}",
+            segment.display()
+        ),
+    }
+}

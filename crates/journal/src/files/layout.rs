@@ -1,0 +1,69 @@
+//! Where things are under `.querent/`.
+
+use std::path::{Path, PathBuf};
+
+use querent_core::{ItemId, QuestionId};
+
+/// The paths of one project.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    dir: PathBuf,
+}
+
+impl Layout {
+    pub(crate) fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.dir.join("journal.lock")
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.dir.join("journal")
+    }
+
+    pub(crate) fn segment(&self, number: u32) -> PathBuf {
+        self.journal().join(format!("{number:08}.jsonl"))
+    }
+
+    pub(crate) fn checkpoint(&self) -> PathBuf {
+        self.journal().join("checkpoint")
+    }
+
+    pub(crate) fn items(&self) -> PathBuf {
+        self.dir.join("items")
+    }
+
+    pub(crate) fn item_dir(&self, id: &ItemId) -> PathBuf {
+        self.items().join(id.as_str())
+    }
+
+    pub(crate) fn item(&self, id: &ItemId) -> PathBuf {
+        self.item_dir(id).join("item.json")
+    }
+
+    pub(crate) fn question(&self, id: &QuestionId) -> PathBuf {
+        self.item_dir(&id.item).join(format!("{id}.json"))
+    }
+
+    pub(crate) fn open(&self) -> PathBuf {
+        self.dir.join("open")
+    }
+
+    pub(crate) fn marker(&self, id: &ItemId) -> PathBuf {
+        self.open().join(id.as_str())
+    }
+
+    pub(crate) fn operations(&self) -> PathBuf {
+        self.dir.join("operations")
+    }
+
+    pub(crate) fn operations_index(&self) -> PathBuf {
+        self.operations().join("index")
+    }
+}

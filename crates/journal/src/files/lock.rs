@@ -1,0 +1,143 @@
+//! The one lock of a project: the operating system's own, so that a crash frees it at once.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use querent_core::Moment;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// What the lock file says, for people who wonder who holds it. It is no part of the locking.
+#[derive(Serialize, Deserialize)]
+struct Holder {
+    pid: u32,
+    timestamp: Moment,
+    agent: String,
+}
+
+/// The way to the lock.
+pub(crate) struct Lock {
+    path: PathBuf,
+    file: File,
+    agent: String,
+}
+
+/// The lock, held. Dropping it, or dying, frees it.
+pub(crate) struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // The close of the file frees it too, if this should fail.
+        let _ = self.0.unlock();
+    }
+}
+
+impl Lock {
+    pub(crate) fn open(path: &Path, agent: &str) -> Result<Self, Error> {
+        let agent = agent.chars().take(64).collect();
+        Ok(Self { path: path.to_owned(), file: open(path)?, agent })
+    }
+
+    /// Takes the lock; waits for it in the operating system's queue, not by polling.
+    pub(crate) fn acquire(&self, patience: Duration) -> Result<Held, Error> {
+        for _ in 0..8 {
+            match self.file.try_lock() {
+                Ok(()) => {
+                    let file = self.file.try_clone().map_err(Error::io("lock", &self.path))?;
+                    return Ok(self.sign(file));
+                }
+                Err(TryLockError::WouldBlock) => thread::yield_now(),
+                Err(TryLockError::Error(error)) => return Err(Error::io("lock", &self.path)(error)),
+            }
+        }
+        self.queue_up(patience)
+    }
+
+    /// A thread waits with a file of its own, so that one that comes too late frees only what is its own.
+    fn queue_up(&self, patience: Duration) -> Result<Held, Error> {
+        let file = open(&self.path)?;
+        let (sender, receiver) = mpsc::sync_channel(1);
+        thread::spawn(move || {
+            let outcome = file.lock().map(|()| Held(file));
+            let _ = sender.send(outcome);
+        });
+        match receiver.recv_timeout(patience) {
+            Ok(Ok(held)) => {
+                let file = held.0.try_clone().map_err(Error::io("lock", &self.path))?;
+                self.sign(file);
+                Ok(held)
+            }
+            Ok(Err(error)) => Err(Error::io("lock", &self.path)(error)),
+            Err(_) => Err(Error::LockTimeout { holder: self.holder(), waited: patience.as_secs() }),
+        }
+    }
+
+    fn sign(&self, file: File) -> Held {
+        let holder = Holder { pid: std::process::id(), timestamp: now(), agent: self.agent.clone() };
+        let text = serde_json::to_string(&holder).unwrap_or_default();
+        // Of one length, so that a shorter one covers a longer one. A full disk must not stop anybody here.
+        let _ = file.write_all_at(format!("{text:<255}\n").as_bytes(), 0);
+        Held(file)
+    }
+
+    fn holder(&self) -> String {
+        let mut text = String::new();
+        let read = File::open(&self.path).and_then(|mut file| file.read_to_string(&mut text));
+        match read.ok().and_then(|_| serde_json::from_str::<Holder>(&text).ok()) {
+            Some(it) => format!("{} (pid {}) since {}", it.agent, it.pid, now().since(it.timestamp).rough()),
+            None => "another process".to_owned(),
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File, Error> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+    file.map_err(Error::io("open", path))
+}
+
+fn now() -> Moment {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Moment::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_held_is_refused_with_the_name_of_its_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.lock");
+        let first = Lock::open(&path, "engineer").unwrap();
+        let second = Lock::open(&path, "human").unwrap();
+        let held = first.acquire(Duration::from_secs(5)).unwrap();
+
+        let refused = second.acquire(Duration::from_millis(20)).err().unwrap().to_string();
+
+        assert!(refused.contains("engineer") && refused.contains(&std::process::id().to_string()), "{refused}");
+        drop(held);
+        assert!(second.acquire(Duration::from_secs(5)).is_ok());
+    }
+
+    #[test]
+    fn a_waiter_gets_the_lock_when_it_is_freed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.lock");
+        let first = Lock::open(&path, "a").unwrap();
+        let held = first.acquire(Duration::from_secs(5)).unwrap();
+        let waiter = thread::spawn({
+            let second = Lock::open(&path, "b").unwrap();
+            move || second.acquire(Duration::from_secs(60)).is_ok()
+        });
+
+        drop(held);
+
+        assert!(waiter.join().unwrap());
+    }
+}

@@ -1,0 +1,219 @@
+//! The index of operations and items: where in the log a line stands. A look-up does not grow with history.
+//!
+//! A hash table in a file: 16 bytes a slot, a hash and a start of line, filled at most by half and doubled when it is. It is
+//! derived from the log; a hit is believed only after a look at the line itself.
+
+use std::fs::{self, File, OpenOptions};
+use std::hash::Hasher;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use querent_core::{ItemId, OperationId};
+use siphasher::sip::SipHasher13;
+
+use super::layout::Layout;
+use crate::Error;
+
+const SLOT: usize = 16;
+const HEADER: u64 = 16;
+const SMALLEST: u64 = 1 << 10;
+/// Slots that one read brings.
+const CHUNK: u64 = 16;
+
+/// The start of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    pub(crate) segment: u32,
+    pub(crate) offset: u64,
+}
+
+/// The key of an operation.
+pub(crate) fn operation_key(id: &OperationId) -> u64 {
+    key(b"operation", id.as_str())
+}
+
+/// The key of an item: its first line.
+pub(crate) fn item_key(id: &ItemId) -> u64 {
+    key(b"item", id.as_str())
+}
+
+fn key(kind: &[u8], name: &str) -> u64 {
+    let mut hasher = SipHasher13::new_with_keys(0x7175_6572_656e_7421, 0x6a6f_7572_6e61_6c21);
+    hasher.write(kind);
+    hasher.write_u8(0);
+    hasher.write(name.as_bytes());
+    // 0 marks an empty slot.
+    hasher.finish().max(1)
+}
+
+/// The index, open. Used under the lock only.
+pub(crate) struct Index {
+    layout: Layout,
+    file: File,
+    slots: u64,
+    filled: u64,
+}
+
+impl Index {
+    /// Opens the index; nothing if there is none that can be used.
+    pub(crate) fn open(layout: &Layout) -> Result<Option<Self>, Error> {
+        let path = layout.operations_index();
+        let file = match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("open", &path)(error)),
+        };
+        let mut header = [0; HEADER as usize];
+        let length = file.metadata().map_err(Error::io("read", &path))?.len();
+        if file.read_exact_at(&mut header, 0).is_err() {
+            return Ok(None);
+        }
+        let (slots, filled) = (number(&header[..8]), number(&header[8..]));
+        let whole = slots.is_power_of_two() && slots >= SMALLEST && length == HEADER + slots * SLOT as u64;
+        Ok(whole.then(|| Self { layout: layout.clone(), file, slots, filled }))
+    }
+
+    /// A new, empty index in place of whatever there was.
+    pub(crate) fn create(layout: &Layout) -> Result<Self, Error> {
+        Self::build(layout, SMALLEST, &[])
+    }
+
+    /// The lines that may be of this key.
+    pub(crate) fn find(&self, key: u64) -> Result<Vec<Start>, Error> {
+        let mut found = Vec::new();
+        self.probe(key, |hash, start| {
+            if hash == key {
+                found.push(start);
+            }
+            false
+        })?;
+        Ok(found)
+    }
+
+    /// Adds a line; once, however often it is added.
+    pub(crate) fn insert(&mut self, key: u64, start: Start) -> Result<(), Error> {
+        if self.filled * 2 >= self.slots {
+            self.grow()?;
+        }
+        let (slot, known) = self.probe(key, |hash, there| hash == key && there == start)?;
+        if known {
+            return Ok(());
+        }
+        let mut bytes = [0; SLOT];
+        bytes[..8].copy_from_slice(&key.to_le_bytes());
+        bytes[8..].copy_from_slice(&pack(start).to_le_bytes());
+        self.filled += 1;
+        let written = self.file.write_all_at(&bytes, HEADER + slot * SLOT as u64);
+        // The count may lag behind after a crash: the table is only half full, so that does no harm.
+        let written = written.and_then(|()| self.file.write_all_at(&self.filled.to_le_bytes(), 8));
+        written.map_err(Error::io("write", &self.layout.operations_index()))
+    }
+
+    /// Walks the slots of `key` until `stop` or an empty one; says which slot that is, and whether `stop` stopped it.
+    fn probe(&self, key: u64, mut stop: impl FnMut(u64, Start) -> bool) -> Result<(u64, bool), Error> {
+        let mask = self.slots - 1;
+        let mut slot = key & mask;
+        for _ in 0..=self.slots / CHUNK {
+            let count = CHUNK.min(self.slots - slot);
+            let mut bytes = [0; CHUNK as usize * SLOT];
+            let bytes = &mut bytes[..usize::try_from(count).unwrap_or(0) * SLOT];
+            let read = self.file.read_exact_at(bytes, HEADER + slot * SLOT as u64);
+            read.map_err(Error::io("read", &self.layout.operations_index()))?;
+            for (place, bytes) in (slot..).zip(bytes.chunks_exact(SLOT)) {
+                let (hash, start) = (number(&bytes[..8]), unpack(number(&bytes[8..])));
+                if hash == 0 || stop(hash, start) {
+                    return Ok((place, hash != 0));
+                }
+            }
+            slot = (slot + count) & mask;
+        }
+        let path = self.layout.operations_index();
+        Err(Error::io("use", &path)(io::Error::other("the index has no empty slot; run querent doctor --repair")))
+    }
+
+    fn grow(&mut self) -> Result<(), Error> {
+        let path = self.layout.operations_index();
+        let mut bytes = vec![0; usize::try_from(self.slots).unwrap_or(0) * SLOT];
+        self.file.read_exact_at(&mut bytes, HEADER).map_err(Error::io("read", &path))?;
+        *self = Self::build(&self.layout, self.slots * 2, &bytes)?;
+        Ok(())
+    }
+
+    /// Writes a table of `slots` with the entries of `old`, and puts it in place by rename.
+    fn build(layout: &Layout, slots: u64, old: &[u8]) -> Result<Self, Error> {
+        let path = layout.operations_index();
+        let mut table = vec![0; usize::try_from(HEADER + slots * SLOT as u64).unwrap_or(0)];
+        let mut filled: u64 = 0;
+        for entry in old.chunks_exact(SLOT).filter(|entry| number(&entry[..8]) != 0) {
+            let mut slot = number(&entry[..8]) & (slots - 1);
+            loop {
+                let at = usize::try_from(HEADER + slot * SLOT as u64).unwrap_or(0);
+                if number(&table[at..at + 8]) == 0 {
+                    table[at..at + SLOT].copy_from_slice(entry);
+                    break;
+                }
+                slot = (slot + 1) & (slots - 1);
+            }
+            filled += 1;
+        }
+        table[..8].copy_from_slice(&slots.to_le_bytes());
+        table[8..16].copy_from_slice(&filled.to_le_bytes());
+        let draft = path.with_extension("draft");
+        let write = || {
+            fs::create_dir_all(layout.operations())?;
+            fs::write(&draft, &table)?;
+            fs::rename(&draft, &path)?;
+            OpenOptions::new().read(true).write(true).open(&path)
+        };
+        let file = write().map_err(Error::io("write", &path))?;
+        Ok(Self { layout: layout.clone(), file, slots, filled })
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+}
+
+fn pack(start: Start) -> u64 {
+    u64::from(start.segment) << 40 | start.offset
+}
+
+fn unpack(packed: u64) -> Start {
+    Start { segment: u32::try_from(packed >> 40).unwrap_or(0), offset: packed & ((1 << 40) - 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_added_is_found_also_after_growing_and_opening_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::new(dir.path());
+        let mut index = Index::create(&layout).unwrap();
+        let start = |n: u64| Start { segment: 1 + u32::try_from(n % 3).unwrap(), offset: n * 300 };
+        let id = |n: u64| operation_key(&format!("op-{n}").parse().unwrap());
+        for n in 0..5_000 {
+            index.insert(id(n), start(n)).unwrap();
+            index.insert(id(n), start(n)).unwrap();
+        }
+
+        let index = Index::open(&layout).unwrap().unwrap();
+
+        assert_eq!(index.filled, 5_000);
+        for n in 0..5_000 {
+            assert_eq!(index.find(id(n)).unwrap(), [start(n)], "{n}");
+        }
+        assert!(index.find(id(5_000)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_damaged_index_is_not_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::new(dir.path());
+        Index::create(&layout).unwrap();
+        fs::write(layout.operations_index(), b"short").unwrap();
+
+        assert!(Index::open(&layout).unwrap().is_none());
+    }
+}

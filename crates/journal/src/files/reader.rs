@@ -1,0 +1,147 @@
+//! Reading without the lock: the ledgers, and the lines that they do not hold yet.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use querent_core::{Item, ItemId, Question, QuestionId, Record, evolve_item, evolve_question};
+
+use super::checkpoint::Checkpoint;
+use super::layout::Layout;
+use super::ledger::{self, Found};
+use super::place::Place;
+use super::{Files, log, recover};
+use crate::{Error, Snapshot, Which};
+
+/// What is recorded now. Usually the ledgers hold everything and the tail is empty.
+pub(crate) struct Reader<'a> {
+    files: &'a Files,
+    layout: &'a Layout,
+    checkpoint: Option<Checkpoint>,
+    tail: Vec<Record>,
+    /// Everything, where there is no checkpoint to go by.
+    whole: OnceCell<BTreeSet<ItemId>>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn open(files: &'a Files, layout: &'a Layout) -> Result<Self, Error> {
+        let sound = || Checkpoint::load(layout).filter(|it| it.is_of_this_boot() && it.place.is_in(layout));
+        let mut checkpoint = sound();
+        // Without a checkpoint everything is read from the log, every time; so it is put in order once, if that can be.
+        if checkpoint.is_none() && layout.segment(1).exists() && files.repair().is_ok() {
+            checkpoint = sound();
+        }
+        let from = checkpoint.as_ref().map_or(Place::START, |it| it.place);
+        let tail = tail(layout, from)?;
+        Ok(Self { files, layout, checkpoint, tail, whole: OnceCell::new() })
+    }
+
+    /// The items that are listed in `dir`, if as many are there as the checkpoint says; else after a repair.
+    fn listed(&self, which: Which) -> Result<Vec<ItemId>, Error> {
+        let dir = match which {
+            Which::All => self.layout.items(),
+            Which::Active => self.layout.open(),
+        };
+        let expected = |it: &Checkpoint| match which {
+            Which::All => it.items,
+            Which::Active => it.open,
+        };
+        if !self.layout.segment(1).exists() {
+            return Ok(Vec::new());
+        }
+        let mut checkpoint = self.checkpoint.clone();
+        for _ in 0..3 {
+            let names = ledger::names(&dir)?;
+            if checkpoint.as_ref().is_some_and(|it| expected(it) == names.len() as u64) {
+                return Ok(names);
+            }
+            // A writer may have been between the two: look again before believing that something is missing.
+            checkpoint = Checkpoint::load(self.layout);
+        }
+        self.files.repair()?;
+        ledger::names(&dir)
+    }
+}
+
+impl Snapshot for Reader<'_> {
+    fn item(&self, id: &ItemId) -> Result<Option<Item>, Error> {
+        let mut item = match ledger::read_item(self.layout, id)? {
+            Found::Good(item) => Some(item),
+            Found::Missing if self.is_new(id)? => None,
+            Found::Missing | Found::Bad => recover::rebuild(self.layout, id)?.item,
+        };
+        for record in self.tail.iter().filter(|record| record.stream == *id) {
+            evolve_item(&mut item, record);
+        }
+        Ok(item)
+    }
+
+    fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error> {
+        let mut question = match ledger::read_question(self.layout, id)? {
+            Found::Good(question) => Some(question),
+            Found::Bad => recover::rebuild(self.layout, &id.item)?.questions.remove(id),
+            Found::Missing => None,
+        };
+        for record in self.tail.iter().filter(|record| record.event.question() == Some(id)) {
+            evolve_question(&mut question, record);
+        }
+        if question.is_none() && self.item(&id.item)?.is_some_and(|item| id.number <= item.asked) {
+            return Ok(recover::rebuild(self.layout, &id.item)?.questions.remove(id));
+        }
+        Ok(question)
+    }
+
+    fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {
+        let mut ids: BTreeSet<ItemId> = self.listed(which)?.into_iter().collect();
+        ids.extend(self.tail.iter().map(|record| record.stream.clone()));
+        if which == Which::All {
+            return Ok(ids.into_iter().collect());
+        }
+        // A mark may be newer or older than this snapshot; the item itself decides.
+        let touched: BTreeSet<&ItemId> = self.tail.iter().map(|record| &record.stream).collect();
+        let mut active = Vec::with_capacity(ids.len());
+        for id in ids {
+            let counts = !touched.contains(&id) || self.item(&id)?.is_some_and(|item| item.has_active_questions());
+            if counts {
+                active.push(id);
+            }
+        }
+        Ok(active)
+    }
+}
+
+impl Reader<'_> {
+    /// Whether the log has never heard of the item, so that a missing ledger is no loss.
+    fn is_new(&self, id: &ItemId) -> Result<bool, Error> {
+        if let Some(checkpoint) = &self.checkpoint
+            && !self.layout.item_dir(id).exists()
+            && ledger::names(&self.layout.items())?.len() as u64 >= checkpoint.items
+        {
+            return Ok(true);
+        }
+        let known = match self.whole.get() {
+            Some(known) => known,
+            None => {
+                let mut all = BTreeSet::new();
+                log::scan(self.layout, Place::START, |line, _, _| {
+                    all.insert(line.record.stream);
+                    Ok(())
+                })?;
+                self.whole.get_or_init(|| all)
+            }
+        };
+        Ok(!known.contains(id))
+    }
+}
+
+/// The lines after `from`. A writer may be at work at the end of the log, so what looks damaged is looked at again.
+fn tail(layout: &Layout, from: Place) -> Result<Vec<Record>, Error> {
+    let read = || {
+        let mut records = Vec::new();
+        log::scan(layout, from, |line, _, _| {
+            records.push(line.record);
+            Ok(())
+        })?;
+        Ok(records)
+    };
+    read().or_else(|_: Error| read()).or_else(|_: Error| read())
+}

@@ -1,0 +1,111 @@
+//! How what is derived is made anew from the log.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use querent_core::wire::Line;
+use querent_core::{ItemId, QuestionId, State, evolve};
+
+use super::checkpoint::Checkpoint;
+use super::layout::Layout;
+use super::ledger::{self, Found};
+use super::log::{self, End};
+use super::operations::{Index, Start};
+use super::place::Place;
+use super::store::keys;
+use crate::Error;
+
+/// Reads the whole log and repairs whatever does not follow from it: index, ledgers, marks, checkpoint. Under the lock.
+pub(crate) fn recover(layout: &Layout) -> Result<(Checkpoint, Index), Error> {
+    for dir in [layout.journal(), layout.items(), layout.open(), layout.operations()] {
+        fs::create_dir_all(&dir).map_err(Error::io("make", &dir))?;
+    }
+    let mut index = Index::create(layout)?;
+    let mut versions: BTreeMap<ItemId, u64> = BTreeMap::new();
+    let mut questions: BTreeMap<QuestionId, u64> = BTreeMap::new();
+    let End { place, .. } = log::scan(layout, Place::START, |line, place, offset| {
+        for key in keys(&line) {
+            index.insert(key, Start { segment: place.segment, offset })?;
+        }
+        let version = line.record.version;
+        questions.extend(line.record.event.question().map(|id| (id.clone(), version)));
+        versions.insert(line.record.stream, version);
+        Ok(())
+    })?;
+    let mut wrong = BTreeSet::new();
+    for (id, version) in &versions {
+        let good = matches!(ledger::read_item(layout, id)?, Found::Good(item) if item.version == *version);
+        if !good {
+            wrong.insert(id.clone());
+        }
+    }
+    for (id, version) in questions {
+        let good = matches!(ledger::read_question(layout, &id)?, Found::Good(question) if question.version == version);
+        if !good {
+            wrong.insert(id.item);
+        }
+    }
+    rewrite(layout, &wrong)?;
+    let open = remark(layout)?;
+    let checkpoint = Checkpoint { place, items: versions.len() as u64, open, ..Checkpoint::empty() };
+    checkpoint.store(layout)?;
+    Ok((checkpoint, index))
+}
+
+/// An item with all of its questions, folded from the whole log.
+pub(crate) fn rebuild(layout: &Layout, id: &ItemId) -> Result<State, Error> {
+    let mut state = State::default();
+    log::scan(layout, Place::START, |line, _, _| {
+        if line.record.stream == *id {
+            evolve(&mut state, &line.record);
+        }
+        Ok(())
+    })?;
+    Ok(state)
+}
+
+/// Folds these items from the log and writes their ledgers anew.
+pub(crate) fn rewrite(layout: &Layout, ids: &BTreeSet<ItemId>) -> Result<(), Error> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let mut states: BTreeMap<ItemId, (State, Place, BTreeMap<QuestionId, Place>)> = BTreeMap::new();
+    log::scan(layout, Place::START, |Line { record, .. }, place, _| {
+        if ids.contains(&record.stream) {
+            let entry = states.entry(record.stream.clone());
+            let (state, last, questions) = entry.or_insert_with(|| (State::default(), place, BTreeMap::new()));
+            evolve(state, &record);
+            *last = place;
+            questions.extend(record.event.question().map(|id| (id.clone(), place)));
+        }
+        Ok(())
+    })?;
+    for (state, last, questions) in states.values() {
+        for (id, place) in questions {
+            if let Some(question) = state.questions.get(id) {
+                ledger::write_question(layout, question, *place)?;
+            }
+        }
+        if let Some(item) = &state.item {
+            ledger::write_item(layout, item, *last)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets every mark by its item's ledger; says how many there are.
+pub(crate) fn remark(layout: &Layout) -> Result<u64, Error> {
+    let known: BTreeSet<ItemId> = ledger::names(&layout.items())?.into_iter().collect();
+    for id in ledger::names(&layout.open())?.iter().filter(|id| !known.contains(*id)) {
+        let path = layout.marker(id);
+        fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+    }
+    let mut open = 0;
+    for id in &known {
+        if let Found::Good(item) = ledger::read_item(layout, id)? {
+            ledger::mark(layout, &item)?;
+            open += u64::from(item.has_active_questions());
+        }
+    }
+    Ok(open)
+}

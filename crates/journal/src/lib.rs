@@ -1,0 +1,90 @@
+//! Querent's storage boundary: one ordered, durable journal of events behind one trait.
+//!
+//! A journal is the truth. What can be read from it (items, questions, operations) is derived, and an engine may keep it
+//! wherever that is fast, as long as every read equals the fold of the records. The [`conformance`] suite says so of both
+//! engines: [`Memory`] and [`Files`].
+
+pub mod conformance;
+mod error;
+pub mod files;
+mod memory;
+
+use std::sync::Arc;
+
+use querent_core::{Applied, Envelope, Item, ItemId, OperationId, Question, QuestionId, Record, State};
+
+pub use error::Error;
+pub use files::Files;
+pub use memory::Memory;
+
+/// Where the events of a project live.
+pub trait Journal: Send + Sync {
+    /// Carries out one update: no other happens in between, it is recorded whole or not at all, and it is durable when
+    /// this returns. An operation that was recorded before is not run again; its first reply is returned.
+    fn update(&self, update: Update) -> Result<Envelope, Error>;
+
+    /// What is recorded now.
+    fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error>;
+
+    /// Hands the records after `since` to `each`, in order, until it returns false. Memory does not grow with them.
+    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error>;
+
+    /// Makes durable whatever can be read now. Whoever acts on a record in the world calls this first.
+    fn sync(&self) -> Result<(), Error>;
+
+    /// Calls `wake` after every change, also of other processes, until the watch is dropped. It may be called too often.
+    fn watch(&self, wake: Wake) -> Result<Watch, Error>;
+}
+
+/// What is called after a change.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// Keeps a watch alive.
+pub struct Watch(#[expect(dead_code, reason = "held for its drop")] Box<dyn Send + Sync>);
+
+impl Watch {
+    /// A watch that ends when `guard` is dropped.
+    pub fn held_by(guard: impl Send + Sync + 'static) -> Self {
+        Self(Box::new(guard))
+    }
+}
+
+/// Items and questions as the records make them.
+pub trait Snapshot {
+    /// An item.
+    fn item(&self, id: &ItemId) -> Result<Option<Item>, Error>;
+
+    /// A question with its thread.
+    fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error>;
+
+    /// The ids of the items, sorted.
+    fn items(&self, which: Which) -> Result<Vec<ItemId>, Error>;
+}
+
+/// Which items are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Every one.
+    All,
+    /// Those with active questions. Costs what is active, not what there is.
+    Active,
+}
+
+/// One update of one item.
+pub struct Update {
+    /// The item.
+    pub item: ItemId,
+    /// The operation that it carries out, with its fingerprint; none for deadlines alone.
+    pub operation: Option<(OperationId, String)>,
+    /// What is to be done.
+    pub job: Box<dyn Job>,
+}
+
+/// What an update does. An engine may run it more than once, on fresher state each time.
+pub trait Job: Send {
+    /// The questions that [`run`](Job::run) cannot do without.
+    fn needs(&mut self, item: &Item) -> Vec<QuestionId>;
+
+    /// Decides, and takes the outcome into the state.
+    fn run(&mut self, state: &mut State) -> Applied;
+}

@@ -1,0 +1,103 @@
+//! The journal in memory: a real engine, for tests and simulation. Nothing outlives the process.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use querent_core::{Envelope, Item, ItemId, Operation, OperationId, Question, QuestionId, Record, State};
+
+use crate::{Error, Journal, Snapshot, Update, Wake, Watch, Which};
+
+/// A journal in memory.
+#[derive(Default)]
+pub struct Memory {
+    inner: Mutex<Inner>,
+    wakes: Mutex<Vec<Weak<dyn Fn() + Send + Sync>>>,
+}
+
+#[derive(Default)]
+struct Inner {
+    records: Vec<Record>,
+    states: BTreeMap<ItemId, State>,
+    operations: HashMap<OperationId, Operation>,
+}
+
+impl Memory {
+    /// An empty journal.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Journal for Memory {
+    fn update(&self, mut update: Update) -> Result<Envelope, Error> {
+        let mut inner = self.lock();
+        if let Some((id, fingerprint)) = &update.operation
+            && let Some(known) = inner.operations.get(id)
+        {
+            return Ok(known.replay(fingerprint).unwrap_or_else(|refusal| Envelope::refused(&refusal)));
+        }
+        let mut state = inner.states.get(&update.item).cloned().unwrap_or_default();
+        let applied = update.job.run(&mut state);
+        let changed = !applied.batches.is_empty();
+        for batch in applied.batches {
+            for mut record in batch.records {
+                record.seq = inner.records.len() as u64 + 1;
+                inner.records.push(record);
+            }
+            inner.operations.extend(batch.operation.map(|operation| (operation.id.clone(), operation)));
+        }
+        if changed {
+            inner.states.insert(update.item, state);
+            drop(inner);
+            let wakes: Vec<Wake> = {
+                let mut wakes = self.wakes.lock().unwrap_or_else(PoisonError::into_inner);
+                wakes.retain(|wake| wake.strong_count() > 0);
+                wakes.iter().filter_map(Weak::upgrade).collect()
+            };
+            wakes.iter().for_each(|wake| wake());
+        }
+        Ok(applied.reply)
+    }
+
+    fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
+        Ok(Box::new(Frozen(self.lock().states.clone())))
+    }
+
+    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+        let from = usize::try_from(since).unwrap_or(usize::MAX);
+        let later: Vec<Record> = self.lock().records.iter().skip(from).cloned().collect();
+        later.into_iter().all(each);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn watch(&self, wake: Wake) -> Result<Watch, Error> {
+        self.wakes.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&wake));
+        Ok(Watch::held_by(wake))
+    }
+}
+
+struct Frozen(BTreeMap<ItemId, State>);
+
+impl Snapshot for Frozen {
+    fn item(&self, id: &ItemId) -> Result<Option<Item>, Error> {
+        Ok(self.0.get(id).and_then(|state| state.item.clone()))
+    }
+
+    fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error> {
+        Ok(self.0.get(&id.item).and_then(|state| state.questions.get(id).cloned()))
+    }
+
+    fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {
+        let items = self.0.values().filter_map(|state| state.item.as_ref());
+        let wanted = items.filter(|item| which == Which::All || item.has_active_questions());
+        Ok(wanted.map(|item| item.id.clone()).collect())
+    }
+}
