@@ -9,6 +9,42 @@
 //! - [`outstanding`] says what the world still owes an item.
 //!
 //! [`apply`] strings them together for one command, and is all that a hub calls.
+//!
+//! # An example
+//!
+//! The engineer of item `42` asks a human, and waits:
+//!
+//! ```
+//! use querent_core::{Action, Ask, Command, Moment, Party, Record, Rules, Stage, State, Via, decide, evolve};
+//! use serde_json::{from_value, json};
+//!
+//! // The project's files, and the time: both are facts that are handed in.
+//! let rules = Rules {
+//!     config: from_value(json!({ "project": { "name": "shop" }, "agents": { "engineer": {} } }))?,
+//!     workflows: [("feature".to_owned(), from_value(json!({
+//!         "name": "feature",
+//!         "steps": [{ "name": "implement", "agent": "engineer" }],
+//!     }))?)].into(),
+//! };
+//! let at: Moment = "2026-01-31T10:02:00Z".parse()?;
+//!
+//! let open = Action::OpenItem { title: "Log in with a bank account".into(), workflow: None };
+//! let ask = Action::Ask(Box::new(Ask { topic: "Banks".into(), prompt: "Which bank?".into(), ..Ask::default() }));
+//! let mut state = State::default();
+//! for (by, action) in [("human", open), ("engineer", ask)] {
+//!     let by: Party = by.parse()?;
+//!     let command = Command { item: "42".parse()?, by: by.clone(), via: Via::Library, action };
+//!     for event in decide(&state, &command, &rules, at)? {
+//!         let (stream, version) = (command.item.clone(), state.version() + 1);
+//!         evolve(&mut state, &Record { seq: version, stream, version, at, by: by.clone(), operation_id: None, event });
+//!     }
+//! }
+//!
+//! let item = state.item.expect("it was opened");
+//! assert_eq!(item.stage, Stage::AwaitingInput);
+//! assert_eq!(item.resume_stage, Some(Stage::Step("implement".into())));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod answer;
 mod apply;

@@ -59,12 +59,12 @@ pub type Fault = Arc<dyn Fn(Step) -> io::Result<()> + Send + Sync>;
 pub enum Ledgers {
     /// Before the lock is free: for a process that does one thing and ends.
     Prompt,
-    /// At most 256 lines or a moment of quiet later: for a process that stays.
+    /// At most 1,024 lines or a moment of quiet later: for a process that stays.
     Deferred,
 }
 
 /// How far the ledgers may be behind.
-const FARTHEST_BEHIND: usize = 256;
+const FARTHEST_BEHIND: usize = 1_024;
 /// How many readers of records are remembered.
 const MOST_STOPS: usize = 64;
 /// How long it is quiet before they follow.
@@ -147,6 +147,8 @@ struct Shared {
     queue: Mutex<Vec<Waiting>>,
     /// Whoever holds it writes for all that wait.
     writer: Mutex<Writer>,
+    /// The end of the log, as this process last saw or wrote it, and the file that it is in.
+    end: Mutex<Option<(Place, Arc<File>)>>,
     /// How far the log is durable, as far as this process knows.
     synced: Mutex<Place>,
     /// Where readers of records stopped, so that they need not begin at the start of a segment.
@@ -175,7 +177,7 @@ struct Waiting {
 /// A reply, and what must be durable before it is given.
 struct Done {
     reply: Envelope,
-    durable: Option<(Place, Arc<File>)>,
+    durable: Place,
 }
 
 impl Files {
@@ -187,6 +189,7 @@ impl Files {
             options,
             queue: Mutex::default(),
             writer: Mutex::new(Writer { lock: None, store: None }),
+            end: Mutex::default(),
             synced: Mutex::new(Place::START),
             stops: Mutex::default(),
             quiet: Mutex::default(),
@@ -248,9 +251,7 @@ impl Journal for Files {
         };
         drop(writer);
         let Done { reply, durable } = done?;
-        if let Some((place, file)) = durable {
-            shared.sync_to(place, &file)?;
-        }
+        shared.sync_to(durable)?;
         Ok(reply)
     }
 
@@ -348,7 +349,8 @@ impl Shared {
         let settled = self.follow(&mut store);
         drop(lock);
         self.reach(Step::Unlocked)?;
-        let durable = Some((store.log().place, store.log().file()));
+        let durable = store.log().place;
+        *hold(&self.end) = Some((durable, store.log().file()));
         writer.store = settled.is_ok().then_some(store);
         if wrote {
             let mut quiet = hold(&self.quiet);
@@ -358,7 +360,7 @@ impl Shared {
                 self.woken.notify_all();
             }
         }
-        Ok(replies.into_iter().map(|reply| Done { reply, durable: durable.clone() }).collect())
+        Ok(replies.into_iter().map(|reply| Done { reply, durable }).collect())
     }
 
     /// Lets the derived files follow, now or later.
@@ -371,14 +373,15 @@ impl Shared {
         if store.behind() >= late { store.flush() } else { Ok(()) }
     }
 
-    /// Makes the log durable up to `place`; one sync serves all that wait for it.
-    fn sync_to(&self, place: Place, file: &File) -> Result<(), Error> {
+    /// Makes the log durable up to `place`, and whatever else is written by then: one sync serves all that wait for it.
+    fn sync_to(&self, place: Place) -> Result<(), Error> {
         let mut synced = hold(&self.synced);
         if *synced >= place {
             return Ok(());
         }
+        let Some((end, file)) = hold(&self.end).clone() else { return Ok(()) };
         file.sync_data().map_err(Error::io("sync", &self.layout.journal()))?;
-        *synced = place.max(*synced);
+        *synced = end.max(*synced);
         drop(synced);
         self.reach(Step::Synced)
     }

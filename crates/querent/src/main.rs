@@ -1,1 +1,7 @@
-fn main() {}
+//! The binary `querent`.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -49,16 +49,16 @@ fn a_prompt_has_1_to_2000_characters() {
 
 #[test]
 fn characters_are_unicode_scalars_not_bytes() {
-    accepted(asking().with(|ask| ask.topic = "🦀".repeat(200)));
+    accepted(asking().with(|ask| ask.topic = "\u{1F980}".repeat(200)));
     accepted(asking().with(|ask| ask.prompt = "ß".repeat(2000)));
-    refused("topic", asking().with(|ask| ask.topic = "🦀".repeat(201))).then_details(&json!({ "length": 201 }));
+    refused("topic", asking().with(|ask| ask.topic = "\u{1F980}".repeat(201))).then_details(&json!({ "length": 201 }));
     // A letter and its combining accent are two scalars.
     refused("topic", asking().with(|ask| ask.topic = "e\u{301}".repeat(101))).then_details(&json!({ "length": 202 }));
 }
 
 #[test]
 fn unicode_comes_back_as_it_was_written() {
-    let text = "¿Qué? 質問 🦀 e\u{301} \u{202e}أ\u{0} \"\\";
+    let text = "¿Qué? 質問 \u{1F980} e\u{301} \u{202e}أ\u{0} \"\\";
     given_implementing()
         .and(asking().with(|ask| {
             ask.topic = text.to_owned();

@@ -1,6 +1,6 @@
 //! Items and sessions: how they begin, move and end.
 
-use querent_core::{Code, Command, Outcome, SessionStatus, Status};
+use querent_core::{Action, Code, Outcome, SessionStatus, Status};
 use serde_json::json;
 
 use crate::scenario::{given, given_implementing};
@@ -36,9 +36,7 @@ fn a_title_has_1_to_200_characters() {
 
 #[test]
 fn an_unknown_workflow_names_the_nearest_one() {
-    let open = |workflow: &str| {
-        human().does(querent_core::Action::OpenItem { title: "t".into(), workflow: Some(workflow.into()) })
-    };
+    let open = |workflow: &str| human().does(Action::OpenItem { title: "t".into(), workflow: Some(workflow.into()) });
     given()
         .when(open("featur"))
         .then_refused(Code::InvalidInput)
@@ -222,6 +220,6 @@ fn the_workflow_of_an_item_that_names_none_is_the_projects_own() {
             rules.workflows.insert("bug".to_owned(), bug);
             rules.config.project.workflow = Some("bug".to_owned());
         })
-        .when(Command { ..human().opens("It crashes") })
+        .when(human().opens("It crashes"))
         .then_reply(&json!({ "item": { "workflow": "bug" } }));
 }

@@ -24,6 +24,8 @@ mod item_life;
 mod late_answers;
 mod operations;
 mod pausing;
+#[path = "../support/project.rs"]
+mod project;
 mod rounds;
 mod scenario;
 mod settling;

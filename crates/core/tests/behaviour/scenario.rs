@@ -2,17 +2,18 @@
 
 use querent_core::view::{self, ItemView, SessionView};
 use querent_core::{
-    Applied, Code, Command, Config, Envelope, Item, Moment, OnTimeout, Operation, Question, Record, Refusal, Rules,
-    Span, State, Status, Workflow, apply, fold, tick,
+    Applied, Code, Command, Envelope, Item, Moment, OnTimeout, Operation, Question, Record, Refusal, Rules, Span,
+    Stage, State, Status, Workflow, apply, fold, tick,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::project;
 use crate::speech::human;
 
 /// An empty project with the shipped `feature` workflow, at 10:00.
 pub(crate) fn given() -> Scenario {
     Scenario {
-        rules: rules(),
+        rules: project::rules(),
         state: State::default(),
         now: "2026-01-31T10:00:00.000Z".parse().unwrap(),
         records: Vec::new(),
@@ -24,32 +25,6 @@ pub(crate) fn given() -> Scenario {
 /// The same with item `42` in the engineer's step.
 pub(crate) fn given_implementing() -> Scenario {
     given().item("42").and(human().moves_to("implement"))
-}
-
-/// Product manager, architect, engineer and reviewer; each may ask those before it.
-pub(crate) fn rules() -> Rules {
-    let config: Config = serde_json::from_value(json!({
-        "project": { "name": "shop" },
-        "agents": {
-            "product-manager": { "rank": 1 },
-            "architect": { "rank": 2 },
-            "engineer": { "rank": 3 },
-            "reviewer": { "rank": 4 },
-            "bystander": {},
-        },
-    }))
-    .unwrap();
-    let feature: Workflow = serde_json::from_value(json!({
-        "name": "feature",
-        "steps": [
-            { "name": "requirements", "agent": "product-manager", "planning": true },
-            { "name": "architecture", "agent": "architect", "can_clarify": ["product-manager"], "planning": true },
-            { "name": "implement", "agent": "engineer", "can_clarify": ["architect", "product-manager"] },
-            { "name": "review", "agent": "reviewer", "can_clarify": ["engineer", "architect"] },
-        ],
-    }))
-    .unwrap();
-    Rules { config, workflows: [(feature.name.clone(), feature)].into() }
 }
 
 /// What has happened, and what came of the last thing.
@@ -184,7 +159,7 @@ impl Scenario {
 
     #[track_caller]
     pub(crate) fn then_resumes_in(self, stage: &str) -> Self {
-        assert_eq!(self.the_item().resume_stage.as_ref().map(|stage| stage.as_str()), Some(stage));
+        assert_eq!(self.the_item().resume_stage.as_ref().map(Stage::as_str), Some(stage));
         self
     }
 

@@ -71,7 +71,20 @@ fn write<T: Serialize>(path: &Path, body: &T, as_of: Place) -> Result<(), Error>
         (io::ErrorKind::NotFound, Some(dir)) => fs::create_dir_all(dir).and_then(|()| fs::write(&draft, &text)),
         _ => Err(error),
     });
-    written.and_then(|()| fs::rename(&draft, path)).map_err(Error::io("write", path))
+    written.and_then(|()| put(&draft, path)).map_err(Error::io("write", path))
+}
+
+/// Puts a draft in its place in one step. A ledger need not be durable, so the two files change places where the system can
+/// do that: some file systems write a file out when a rename replaces another by it, and then every sync of the log waits.
+fn put(draft: &Path, path: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        if renameat_with(CWD, draft, CWD, path, RenameFlags::EXCHANGE).is_ok() {
+            return fs::remove_file(draft);
+        }
+    }
+    fs::rename(draft, path)
 }
 
 /// Marks the item as one with active questions, or not. Says by how much the number of marks changed.

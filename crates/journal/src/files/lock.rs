@@ -49,8 +49,9 @@ impl Lock {
         for _ in 0..8 {
             match self.file.try_lock() {
                 Ok(()) => {
-                    let file = self.file.try_clone().map_err(Error::io("lock", &self.path))?;
-                    return Ok(self.sign(file));
+                    let held = Held(self.file.try_clone().map_err(Error::io("lock", &self.path))?);
+                    self.sign();
+                    return Ok(held);
                 }
                 Err(TryLockError::WouldBlock) => thread::yield_now(),
                 Err(TryLockError::Error(error)) => return Err(Error::io("lock", &self.path)(error)),
@@ -69,8 +70,7 @@ impl Lock {
         });
         match receiver.recv_timeout(patience) {
             Ok(Ok(held)) => {
-                let file = held.0.try_clone().map_err(Error::io("lock", &self.path))?;
-                self.sign(file);
+                self.sign();
                 Ok(held)
             }
             Ok(Err(error)) => Err(Error::io("lock", &self.path)(error)),
@@ -78,12 +78,12 @@ impl Lock {
         }
     }
 
-    fn sign(&self, file: File) -> Held {
+    /// Says who holds the lock, for people.
+    fn sign(&self) {
         let holder = Holder { pid: std::process::id(), timestamp: now(), agent: self.agent.clone() };
         let text = serde_json::to_string(&holder).unwrap_or_default();
         // Of one length, so that a shorter one covers a longer one. A full disk must not stop anybody here.
-        let _ = file.write_all_at(format!("{text:<255}\n").as_bytes(), 0);
-        Held(file)
+        let _ = self.file.write_all_at(format!("{text:<255}\n").as_bytes(), 0);
     }
 
     fn holder(&self) -> String {
@@ -123,6 +123,21 @@ mod tests {
         assert!(refused.contains("engineer") && refused.contains(&std::process::id().to_string()), "{refused}");
         drop(held);
         assert!(second.acquire(Duration::from_secs(5)).is_ok());
+    }
+
+    #[test]
+    fn a_lock_that_was_waited_for_is_held_like_any_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.lock");
+        let [first, second, third] = ["a", "b", "c"].map(|name| Lock::open(&path, name).unwrap());
+        let held = first.acquire(Duration::from_secs(5)).unwrap();
+        let waiter = thread::spawn(move || second.queue_up(Duration::from_secs(60)).unwrap());
+        drop(held);
+        let held = waiter.join().unwrap();
+
+        assert!(third.acquire(Duration::from_millis(20)).is_err());
+        drop(held);
+        assert!(third.acquire(Duration::from_secs(5)).is_ok());
     }
 
     #[test]

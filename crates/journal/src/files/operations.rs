@@ -6,7 +6,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::hash::Hasher;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 use querent_core::{ItemId, OperationId};
 use siphasher::sip::SipHasher13;
@@ -71,6 +71,23 @@ impl Index {
         let (slots, filled) = (number(&header[..8]), number(&header[8..]));
         let whole = slots.is_power_of_two() && slots >= SMALLEST && length == HEADER + slots * SLOT as u64;
         Ok(whole.then(|| Self { layout: layout.clone(), file, slots, filled }))
+    }
+
+    /// The index as it is now: another process may have put a larger one in its place, or filled this one.
+    pub(crate) fn refresh(&mut self) -> Result<bool, Error> {
+        let path = self.layout.operations_index();
+        let here = self.file.metadata().map_err(Error::io("read", &path))?.ino();
+        match fs::metadata(&path) {
+            Ok(there) if there.ino() == here => {}
+            _ => match Self::open(&self.layout)? {
+                Some(index) => *self = index,
+                None => return Ok(false),
+            },
+        }
+        let mut filled = [0; 8];
+        self.file.read_exact_at(&mut filled, 8).map_err(Error::io("read", &path))?;
+        self.filled = number(&filled);
+        Ok(true)
     }
 
     /// A new, empty index in place of whatever there was.
@@ -205,6 +222,23 @@ mod tests {
             assert_eq!(index.find(id(n)).unwrap(), [start(n)], "{n}");
         }
         assert!(index.find(id(5_000)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_table_that_another_process_put_in_place_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::new(dir.path());
+        let mut ours = Index::create(&layout).unwrap();
+        let mut theirs = Index::open(&layout).unwrap().unwrap();
+        let id = |n: u64| operation_key(&format!("op-{n}").parse().unwrap());
+        for n in 0..5_000 {
+            theirs.insert(id(n), Start { segment: 1, offset: n }).unwrap();
+        }
+
+        assert!(ours.refresh().unwrap());
+
+        assert_eq!(ours.filled, 5_000);
+        assert_eq!(ours.find(id(4_999)).unwrap(), [Start { segment: 1, offset: 4_999 }]);
     }
 
     #[test]

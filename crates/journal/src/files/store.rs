@@ -1,6 +1,6 @@
 //! What a writer does under the lock: catch up, run updates, write lines, bring the derived files up to date.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use querent_core::wire::{self, Line};
 use querent_core::{
@@ -39,6 +39,8 @@ pub(crate) struct Store {
     fresh: HashMap<OperationId, Operation>,
     /// The tail's length before them.
     written: usize,
+    /// The last line that was read, not written, here.
+    read: u64,
 }
 
 impl Store {
@@ -63,12 +65,16 @@ impl Store {
             starts: Vec::new(),
             fresh: HashMap::new(),
             written: 0,
+            read: 0,
         })
     }
 
     /// Takes in what other processes wrote.
     pub(crate) fn catch_up(&mut self) -> Result<(), Error> {
-        let Self { log, index, tail, held, .. } = self;
+        if !self.index.refresh()? {
+            (self.checkpoint, self.index) = recover::recover(&self.layout)?;
+        }
+        let Self { log, index, tail, held, read, .. } = self;
         log.catch_up(|line, place, offset| {
             let start = Start { segment: place.segment, offset };
             for key in keys(&line) {
@@ -77,6 +83,7 @@ impl Store {
             if let Some(state) = held.get_mut(&line.record.stream) {
                 evolve_held(state, &line.record);
             }
+            *read = line.record.seq;
             tail.push((line.record, place));
             Ok(())
         })?;
@@ -191,6 +198,7 @@ impl Store {
 
     /// Brings ledgers, marks and the checkpoint up to the end of the log. Costs what the tail touches.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
+        self.drop_what_others_flushed()?;
         if self.tail.is_empty() {
             return Ok(());
         }
@@ -204,7 +212,10 @@ impl Store {
                 questions.insert(question.clone(), *place);
             }
         }
+        let interrupted = self.was_interrupted()?;
+        let opened = self.tail.iter().filter(|(record, _)| record.version == 1).count() as u64;
         let mut checkpoint = Checkpoint { place: self.log.place, ..self.checkpoint.clone() };
+        checkpoint.items += opened;
         for (id, (place, touched)) in items {
             let mut state = self.load(&id)?;
             for question in touched {
@@ -215,12 +226,14 @@ impl Store {
                 }
             }
             if let Some(item) = &state.item {
-                checkpoint.items += u64::from(!self.layout.item(&id).exists());
                 ledger::write_item(&self.layout, item, place)?;
                 self.reach(Step::ItemWritten)?;
                 checkpoint.open = checkpoint.open.saturating_add_signed(ledger::mark(&self.layout, item)?);
             }
             self.hold(id, state);
+        }
+        if interrupted {
+            checkpoint.open = recover::remark(&self.layout)?;
         }
         self.reach(Step::Marked)?;
         checkpoint.store(&self.layout)?;
@@ -231,6 +244,32 @@ impl Store {
         if self.held.len() > MOST_HELD {
             self.held.clear();
         }
+        Ok(())
+    }
+
+    /// Whether a flush of these lines began and did not end: then some of their marks are set already, and cannot be
+    /// counted by what changes.
+    fn was_interrupted(&self) -> Result<bool, Error> {
+        let mut seen = HashSet::new();
+        for (record, _) in self.tail.iter().take_while(|(record, _)| record.seq <= self.read) {
+            let first = seen.insert(&record.stream);
+            let ledger = first.then(|| ledger::read_item(&self.layout, &record.stream)).transpose()?;
+            if matches!(ledger, Some(Found::Good(item)) if item.version >= record.version) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Another process may have brought the derived files farther than this one knows.
+    fn drop_what_others_flushed(&mut self) -> Result<(), Error> {
+        match Checkpoint::load(&self.layout).filter(|it| it.is_of_this_boot() && it.place.is_in(&self.layout)) {
+            Some(checkpoint) => self.checkpoint = checkpoint,
+            None => (self.checkpoint, self.index) = recover::recover(&self.layout)?,
+        }
+        let flushed = self.checkpoint.place.seq;
+        self.tail.retain(|(record, _)| record.seq > flushed);
+        self.written = self.tail.len();
         Ok(())
     }
 

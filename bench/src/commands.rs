@@ -1,0 +1,82 @@
+//! Durable commands through the hub: questions and answers, as agents make them.
+
+use std::path::Path;
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::Instant;
+
+use querent_core::{Action, Ask, Command, ItemId, Party, QuestionId, Via};
+use querent_hub::{Handle, Project};
+use serde_json::json;
+
+use crate::Outcome;
+use crate::measure::rate;
+
+/// A project in `dir` with these items, each in the step of its engineer.
+pub(crate) fn project(dir: &Path, items: usize) -> Outcome<Project> {
+    let (project, _) = Project::init(dir, None, "feature")?;
+    let hub = Handle::stay(&project, "bench")?;
+    for number in 1..=items {
+        let open = Action::OpenItem { title: format!("Item {number}"), workflow: Some("bug".to_owned()) };
+        accepted(&hub, &format!("{number}"), Party::HUMAN, open)?;
+    }
+    Ok(project)
+}
+
+/// Carries out a command that must be accepted.
+pub(crate) fn accepted(hub: &Handle, item: &str, by: Party, action: Action) -> Outcome<serde_json::Value> {
+    let command = Command { item: item.parse()?, by, via: Via::Library, action };
+    Ok(hub.execute(&command, None).read()?)
+}
+
+/// Asks and answers on one item, `commands` in all.
+pub(crate) fn talk(hub: &Handle, item: &str, commands: usize) -> Outcome<()> {
+    let (engineer, architect): (Party, Party) = ("engineer".parse()?, "architect".parse()?);
+    for _ in 0..commands.div_ceil(2) {
+        let reply = accepted(hub, item, engineer.clone(), ask())?;
+        let question: QuestionId = serde_json::from_value(reply["question_id"].clone())?;
+        accepted(hub, item, architect.clone(), Action::Answer { question, answer: json!("Postgres, as in the ADR") })?;
+    }
+    Ok(())
+}
+
+/// A question of a usual size.
+pub(crate) fn ask() -> Action {
+    Action::Ask(Box::new(Ask {
+        topic: "Storage of sessions".to_owned(),
+        prompt: "The ADR says Postgres, the ticket says Redis. Which of the two holds the sessions?".to_owned(),
+        ..Ask::default()
+    }))
+}
+
+/// The rate of `clients` threads in this process, each on an item of its own.
+pub(crate) fn rate_of_threads(project: &Project, clients: usize, each: usize) -> Outcome<f64> {
+    let hub = Handle::stay(project, "bench")?;
+    let barrier = Arc::new(Barrier::new(clients + 1));
+    let threads: Vec<_> = (1..=clients)
+        .map(|number| {
+            let (hub, barrier) = (hub.clone(), Arc::clone(&barrier));
+            thread::spawn(move || {
+                barrier.wait();
+                talk(&hub, &number.to_string(), each)
+            })
+        })
+        .collect();
+    barrier.wait();
+    let start = Instant::now();
+    for thread in threads {
+        thread.join().map_err(|_| "a client panicked")??;
+    }
+    Ok(rate(clients * each, start))
+}
+
+/// One client in a process of its own: says when it is ready, waits for a line, talks, ends.
+pub(crate) fn client(dir: &Path, item: &str, commands: usize) -> Outcome<()> {
+    use std::io::{Write, stdin, stdout};
+    let hub = Handle::stay(&Project::find(dir)?, "bench")?;
+    hub.item(&item.parse::<ItemId>()?)?;
+    writeln!(stdout(), "ready")?;
+    stdout().flush()?;
+    stdin().read_line(&mut String::new())?;
+    talk(&hub, item, commands)
+}

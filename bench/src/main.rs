@@ -1,0 +1,68 @@
+//! What Querent costs, as ratios measured in one run: absolute times differ by machine and by hour, ratios do not.
+//!
+//! `cargo xtask bench [--quick] [--json] [--only=GROUP]` builds and runs this. Each row is measured in alternating rounds (ours, theirs, ours,
+//! …) and reports the median of the rounds' ratios.
+
+mod commands;
+mod measure;
+mod process;
+mod rows;
+mod seed;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::rows::Row;
+
+/// Errors end the run; there is nothing to recover.
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures everything; says whether every row reaches its aim. The other forms are this program's own child processes.
+fn run(words: &[&str]) -> Outcome<bool> {
+    match words {
+        ["client", dir, item, commands] => commands::client(dir.as_ref(), item, commands.parse()?).map(|()| true),
+        ["rss", program, arguments @ ..] => process::print_rss(program, arguments).map(|()| true),
+        options => {
+            let quick = options.contains(&"--quick");
+            let json = options.contains(&"--json");
+            let only = options.iter().find_map(|it| it.strip_prefix("--only="));
+            let known = |it: &str| it == "--quick" || it == "--json" || it.starts_with("--only=");
+            if let Some(other) = options.iter().find(|it| !known(it)) {
+                return Err(format!("`{other}` is no option; there are --quick, --json and --only=GROUP").into());
+            }
+            let rows = rows::all(quick, only, &mut |text| {
+                let _ = writeln!(io::stderr(), "{text}");
+            })?;
+            print(&rows, json)?;
+            Ok(rows.iter().all(|row| row.holds))
+        }
+    }
+}
+
+fn print(rows: &[Row], json: bool) -> Outcome<()> {
+    let mut out = io::stdout().lock();
+    if json {
+        let rows: Vec<_> = rows.iter().map(Row::json).collect();
+        writeln!(out, "{}", serde_json::json!({ "rows": rows }))?;
+        return Ok(());
+    }
+    writeln!(out, "{:<62} {:>9}  {:<8} holds  measured", "what", "ratio", "reach")?;
+    for row in rows {
+        let holds = if row.holds { "yes" } else { "NO" };
+        writeln!(out, "{:<62} {:>9.2}  {:<8} {holds:<5}  {}", row.name, row.ratio, row.reach, row.measured)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! What is measured, and what it must reach.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::Outcome;
+use crate::commands::{project, rate_of_threads};
+use crate::measure::{median, raw_append, raw_group};
+use crate::process::{alternate, querent, rate_of_processes, rss, seconds};
+use crate::seed::Seeder;
+
+/// One line of the table.
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) ratio: f64,
+    pub(crate) reach: String,
+    pub(crate) holds: bool,
+    /// What was seen, for a person.
+    pub(crate) measured: String,
+}
+
+impl Row {
+    fn at_least(name: &'static str, ratio: f64, least: f64, measured: String) -> Self {
+        Self { name, ratio, reach: format!(">= {least}"), holds: ratio >= least, measured }
+    }
+
+    fn at_most(name: &'static str, ratio: f64, most: f64, measured: String) -> Self {
+        Self { name, ratio, reach: format!("<= {most}"), holds: ratio <= most, measured }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        json!({ "name": self.name, "ratio": self.ratio, "reach": self.reach, "holds": self.holds, "measured": self.measured })
+    }
+}
+
+/// A group of rows that are measured together: its name, what it measures, and how.
+type Group = (&'static str, &'static str, fn(bool) -> Outcome<Vec<Row>>);
+
+/// The groups, in the order of the table.
+const GROUPS: &[Group] = &[
+    ("clients", "durable commands of one client and of 64", |quick| threads(if quick { 5 } else { 15 })),
+    ("processes", "durable commands of 8 processes", |quick| processes(if quick { 3 } else { 9 })),
+    ("lists", "a project of 1,000 items and one of 10,000", |quick| lists(rounds(quick))),
+    ("history", "a journal of 1,000 events and one of 1,000,000", |quick| history(rounds(quick))),
+    ("item", "an item of 10 settled questions and one of 10,000", |quick| long_item(rounds(quick))),
+    ("binary", "the release binary", |_| size()),
+];
+
+fn rounds(quick: bool) -> usize {
+    if quick { 15 } else { 51 }
+}
+
+/// All rows, or those of one group. `quick` measures fewer rounds of the same.
+pub(crate) fn all(quick: bool, only: Option<&str>, progress: &mut dyn FnMut(&str)) -> Outcome<Vec<Row>> {
+    let chosen: Vec<&Group> = GROUPS.iter().filter(|(name, ..)| only.is_none_or(|only| only == *name)).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = GROUPS.iter().map(|(name, ..)| *name).collect();
+        return Err(format!("there is no such group; there are {}", names.join(", ")).into());
+    }
+    let mut rows = Vec::new();
+    for (name, what, measure) in chosen {
+        progress(&format!("{name}: {what}"));
+        rows.extend(measure(quick)?);
+    }
+    Ok(rows)
+}
+
+/// Where the files of a run live: on the disk that the build is on, not in memory.
+fn scratch() -> Outcome<TempDir> {
+    let beside = std::env::current_exe()?;
+    let target = beside.ancestors().nth(2).unwrap_or(Path::new("."));
+    Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(target)?)
+}
+
+fn threads(rounds: usize) -> Outcome<Vec<Row>> {
+    let dir = scratch()?;
+    let project = project(dir.path(), 64)?;
+    let (mut one, mut many, mut raw_one, mut raw_many) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        raw_one.push(raw_append(dir.path(), 400)?);
+        one.push(rate_of_threads(&project, 1, 400)?);
+        raw_many.push(raw_group(dir.path(), 64, 300)?);
+        many.push(rate_of_threads(&project, 64, 100)?);
+    }
+    let over = |a: &[f64], b: &[f64]| median(a.iter().zip(b).map(|(a, b)| a / b).collect());
+    let seen = |a: &[f64], b: &[f64]| format!("{:.0}/s against {:.0}/s", median(a.to_vec()), median(b.to_vec()));
+    Ok(vec![
+        Row::at_least("commands, one client / raw append + fdatasync", over(&one, &raw_one), 0.5, seen(&one, &raw_one)),
+        Row::at_least("commands, 64 clients / one client", over(&many, &one), 8.0, seen(&many, &one)),
+        Row::at_least("commands, 64 clients / raw group commit of 64", over(&many, &raw_many), 0.25, seen(&many, &raw_many)),
+    ])
+}
+
+fn processes(rounds: usize) -> Outcome<Vec<Row>> {
+    let dir = scratch()?;
+    project(dir.path(), 8)?;
+    let (ratio, eight, one) =
+        alternate(rounds, || rate_of_processes(dir.path(), 8, 200), || rate_of_processes(dir.path(), 1, 400))?;
+    Ok(vec![Row::at_least("commands, 8 processes / one process", ratio, 2.0, format!("{eight:.0}/s against {one:.0}/s"))])
+}
+
+/// A project with `items`, 50 of which have an open question.
+fn with_items(items: u32) -> Outcome<TempDir> {
+    let dir = scratch()?;
+    let mut seeder = Seeder::new(&project(dir.path(), 0)?)?;
+    for number in 1..=items {
+        let item = seeder.open(&number.to_string())?;
+        if number.is_multiple_of(items / 50) {
+            seeder.question(&item)?;
+        }
+    }
+    Ok(dir)
+}
+
+fn lists(rounds: usize) -> Outcome<Vec<Row>> {
+    let querent = querent()?;
+    let (small, large) = (with_items(1_000)?, with_items(10_000)?);
+    let questions = |dir: &TempDir| seconds(&querent, &["questions", "--json"], dir.path());
+    let (to_node, ours, node) =
+        alternate(rounds, || questions(&small), || seconds(Path::new("node"), &["-e", "0"], small.path()))?;
+    let (growth, big, little) = alternate(rounds, || questions(&large), || questions(&small))?;
+    let memory = [["questions", "--json"], ["status", "--json"]].map(|call| rss(&querent, &call, large.path()));
+    let [of_questions, of_status] = memory;
+    let (of_questions, of_status) = (of_questions?, of_status?);
+    let millis = |seconds: f64| seconds * 1000.0;
+    #[expect(clippy::cast_precision_loss, reason = "memory here is far below 2^52")]
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    let seen = format!("questions {:.1} MB, status {:.1} MB", megabytes(of_questions), megabytes(of_status));
+    Ok(vec![
+        Row::at_most("questions of 1,000 items / node -e 0", to_node, 0.2, format!("{:.1} ms against {:.1} ms", millis(ours), millis(node))),
+        Row::at_most("questions, 10,000 items / 1,000 items", growth, 1.5, format!("{:.1} ms against {:.1} ms", millis(big), millis(little))),
+        Row::at_most("memory of one call at 10,000 items, MB", megabytes(of_questions.max(of_status)), 20.0, seen),
+    ])
+}
+
+/// A project with a journal of at least `events`.
+fn with_events(events: usize) -> Outcome<TempDir> {
+    let dir = scratch()?;
+    let mut seeder = Seeder::new(&project(dir.path(), 0)?)?;
+    let items = (events / 1_000).clamp(10, 500);
+    for number in 1..=items {
+        let item = seeder.open(&number.to_string())?;
+        seeder.question(&item)?;
+        seeder.sessions(&item, events / items)?;
+    }
+    Ok(dir)
+}
+
+fn history(rounds: usize) -> Outcome<Vec<Row>> {
+    let querent = querent()?;
+    let (short, long) = (with_events(1_000)?, with_events(1_000_000)?);
+    let show = |dir: &TempDir| seconds(&querent, &["show", "CLR-5-001", "--json"], dir.path());
+    let (ratio, of_long, of_short) = alternate(rounds, || show(&long), || show(&short))?;
+    let seen = format!("{:.1} ms against {:.1} ms", of_long * 1000.0, of_short * 1000.0);
+    Ok(vec![Row::at_most("show, 1,000,000 events / 1,000 events", ratio, 1.5, seen)])
+}
+
+fn long_item(rounds: usize) -> Outcome<Vec<Row>> {
+    let querent = querent()?;
+    let dir = scratch()?;
+    let mut seeder = Seeder::new(&project(dir.path(), 0)?)?;
+    for (id, count) in [("young", 10), ("old", 10_000)] {
+        let item = seeder.open(id)?;
+        seeder.settled(&item, count)?;
+    }
+    drop(seeder);
+    let (mut old, mut young) = (10_000, 10);
+    let pair = |item: &str, number: &mut u32| -> Outcome<f64> {
+        *number += 1;
+        let id = format!("CLR-{item}-{number:03}");
+        let asked = ["ask", "--item", item, "--from", "engineer", "--topic", "t", "--question", "Which?", "--json"];
+        let answered = ["answer", &id, "--by", "architect", "--answer", "this", "--json"];
+        let resolved = ["resolve", &id, "--by", "engineer", "--json"];
+        let seconds = seconds(&querent, &asked, dir.path())? + self::seconds(&querent, &answered, dir.path())?;
+        self::seconds(&querent, &resolved, dir.path())?;
+        Ok(seconds)
+    };
+    let (ratio, of_old, of_young) = alternate(rounds, || pair("old", &mut old), || pair("young", &mut young))?;
+    let seen = format!("{:.1} ms against {:.1} ms", of_old * 1000.0, of_young * 1000.0);
+    Ok(vec![Row::at_most("ask + answer, 10,000 settled / 10 settled", ratio, 2.0, seen)])
+}
+
+fn size() -> Outcome<Vec<Row>> {
+    #[expect(clippy::cast_precision_loss, reason = "sizes here are far below 2^52")]
+    let megabytes = std::fs::metadata(querent()?)?.len() as f64 / 1e6;
+    Ok(vec![Row::at_most("release binary, MB", megabytes, 15.0, format!("{megabytes:.1} MB"))])
+}

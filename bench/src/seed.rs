@@ -1,0 +1,97 @@
+//! Large projects, made fast: many commands in one update, so that one sync serves them all.
+
+use std::sync::Arc;
+
+use querent_core::{
+    Action, Applied, Command, Envelope, Item, ItemId, Moment, OperationId, Party, QuestionId, Rules, State, Via, apply,
+};
+use querent_hub::{Handle, Project};
+use querent_journal::files::{Ledgers, Options};
+use querent_journal::{Files, Job, Journal, Update};
+use serde_json::json;
+
+use crate::Outcome;
+use crate::commands::ask;
+
+/// A writer of many events.
+pub(crate) struct Seeder {
+    journal: Files,
+    rules: Arc<Rules>,
+    operations: u64,
+}
+
+impl Seeder {
+    pub(crate) fn new(project: &Project) -> Outcome<Self> {
+        let options = Options { ledgers: Ledgers::Deferred, ..Options::new("bench") };
+        let rules = Handle::open(project, "bench")?.rules()?;
+        Ok(Self { journal: Files::open(&project.dir(), options), rules, operations: 0 })
+    }
+
+    /// Carries out these actions on one item, in one update.
+    fn run(&mut self, item: &ItemId, actions: Vec<(Party, Action)>) -> Outcome<()> {
+        self.operations += 1;
+        let job = Many { item: item.clone(), actions, rules: Arc::clone(&self.rules), prefix: format!("seed-{}", self.operations) };
+        self.journal.update(Update { item: item.clone(), operation: None, job: Box::new(job) })?;
+        Ok(())
+    }
+
+    pub(crate) fn open(&mut self, id: &str) -> Outcome<ItemId> {
+        let item: ItemId = id.parse()?;
+        let open = Action::OpenItem { title: format!("Item {id}"), workflow: Some("bug".to_owned()) };
+        self.run(&item, vec![(Party::HUMAN, open)])?;
+        Ok(item)
+    }
+
+    /// `count` questions that were asked and resolved.
+    pub(crate) fn settled(&mut self, item: &ItemId, count: u32) -> Outcome<()> {
+        let (engineer, architect): (Party, Party) = ("engineer".parse()?, "architect".parse()?);
+        let numbers: Vec<u32> = (1..=count).collect();
+        for chunk in numbers.chunks(100) {
+            let mut actions = Vec::new();
+            for number in chunk {
+                let question = QuestionId { item: item.clone(), number: *number };
+                actions.push((engineer.clone(), ask()));
+                actions.push((architect.clone(), Action::Answer { question: question.clone(), answer: json!("Postgres") }));
+                actions.push((engineer.clone(), Action::Resolve { question, note: None }));
+            }
+            self.run(item, actions)?;
+        }
+        Ok(())
+    }
+
+    /// One open question.
+    pub(crate) fn question(&mut self, item: &ItemId) -> Outcome<()> {
+        self.run(item, vec![("engineer".parse()?, ask())])
+    }
+
+    /// `count` events of sessions that start.
+    pub(crate) fn sessions(&mut self, item: &ItemId, count: usize) -> Outcome<()> {
+        let engineer: Party = "engineer".parse()?;
+        self.run(item, vec![(engineer, Action::StartSession { session: None }); count])
+    }
+}
+
+struct Many {
+    item: ItemId,
+    actions: Vec<(Party, Action)>,
+    rules: Arc<Rules>,
+    prefix: String,
+}
+
+impl Job for Many {
+    fn needs(&mut self, _item: &Item) -> Vec<QuestionId> {
+        Vec::new()
+    }
+
+    fn run(&mut self, state: &mut State) -> Applied {
+        let at = Moment::from_millis(1_790_000_000_000);
+        let mut all = Applied { batches: Vec::new(), reply: Envelope::ok(&()) };
+        for (number, (by, action)) in self.actions.iter().enumerate() {
+            let command = Command { item: self.item.clone(), by: by.clone(), via: Via::Library, action: action.clone() };
+            let Ok(operation) = format!("{}-{number}", self.prefix).parse::<OperationId>() else { continue };
+            let applied = apply(state, &command, &operation, &self.rules, at);
+            all.batches.extend(applied.batches);
+        }
+        all
+    }
+}

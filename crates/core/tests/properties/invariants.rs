@@ -1,0 +1,124 @@
+//! What must hold before and after every event.
+
+use std::collections::BTreeSet;
+
+use querent_core::{Event, Item, OpenQuestion, Question, Record, Rules, Stage, State, Status, evolve, fold, view};
+
+use crate::world::World;
+
+/// All of it, for one step of a life that recorded `records` between `before` and now.
+pub(crate) fn of_step(before: &State, world: &World, records: &[Record]) {
+    let mut state = before.clone();
+    for record in records {
+        holds_of_event(&state, record, &world.rules);
+        let earlier = state.clone();
+        evolve(&mut state, record);
+        threads_only_grow(&earlier, &state);
+        final_states_stay_final(&earlier, &state);
+    }
+    assert_eq!(state, world.state, "evolve makes what apply made");
+    assert_eq!(fold(&world.item, &world.records), world.state, "the state is the fold of all records");
+    holds_of_state(&state);
+    views_do_not_fail(&state, &world.rules);
+}
+
+fn holds_of_event(state: &State, record: &Record, rules: &Rules) {
+    assert_eq!(record.version, state.version() + 1, "versions are dense");
+    let Some(item) = &state.item else { return };
+    match &record.event {
+        Event::SessionStarted(_) => {
+            assert!(matches!(item.stage, Stage::Step(_) | Stage::ReadyToMerge), "no work starts in {}", item.stage);
+        }
+        Event::QuestionAsked(asked) => {
+            assert_eq!(asked.question.id.number, item.asked + 1, "ids are dense and unique");
+            assert!(!item.has_ended(), "nothing is asked on an ended item");
+        }
+        Event::ItemPaused(paused) => {
+            let expected = item.resume_stage.as_ref().unwrap_or(&item.stage);
+            assert_eq!(paused.resume_stage, *expected, "a pause records where the item stood");
+        }
+        Event::ItemResumed(resumed) => {
+            let recorded = item.resume_stage.as_ref().unwrap();
+            assert_eq!(resumed.to, place(recorded, item, rules), "it resumes where it must");
+        }
+        Event::ItemMoved(moved) => assert_eq!(moved.from, item.stage),
+        _ => {}
+    }
+}
+
+/// The recorded stage, or the first step if the workflow lost it.
+fn place(recorded: &Stage, item: &Item, rules: &Rules) -> Stage {
+    let workflow = &rules.workflows[&item.workflow];
+    match recorded {
+        Stage::Step(step) if workflow.step(step).is_none() => Stage::Step(workflow.steps[0].name.clone()),
+        stage => stage.clone(),
+    }
+}
+
+fn threads_only_grow(earlier: &State, later: &State) {
+    for (id, question) in &earlier.questions {
+        let grown = &later.questions[id];
+        assert!(grown.thread.starts_with(&question.thread), "the thread of {id} was rewritten");
+    }
+    for question in later.questions.values() {
+        assert!(question.thread.iter().zip(1..).all(|(entry, seq)| entry.seq == seq), "entries are numbered");
+        assert!(question.thread.is_sorted_by_key(|entry| (entry.round, entry.at)), "rounds and times only grow");
+    }
+}
+
+fn final_states_stay_final(earlier: &State, later: &State) {
+    for (id, question) in earlier.questions.iter().filter(|(_, question)| question.status.is_final()) {
+        assert_eq!(later.questions[id].status, question.status, "{id} was final");
+    }
+    let ended = earlier.item.as_ref().filter(|item| item.has_ended());
+    if let Some(item) = ended {
+        assert_eq!(later.item.as_ref().unwrap().stage, item.stage, "the item had ended");
+    }
+}
+
+fn holds_of_state(state: &State) {
+    let item = state.item.as_ref().unwrap();
+    questions_are_numbered(item, state);
+    let holding: Vec<&Question> = open(state).filter(|question| question.blocking && question.to.is_human()).collect();
+    let asked = holding.iter().filter(|question| question.status == Status::Open).count();
+    assert!(asked <= 1, "{asked} blocking questions to a human were asked");
+
+    let awaits = item.stage == Stage::AwaitingInput;
+    let held = !holding.is_empty() && item.stage != Stage::Blocked;
+    assert_eq!(awaits, held, "stage {} with {} questions to a human", item.stage, holding.len());
+    assert_eq!(awaits, item.awaiting_since.is_some());
+    assert_eq!(item.resume_stage.is_some(), awaits || item.blocked_by.is_some(), "stage {}", item.stage);
+    assert!(item.blocked_by.is_none() || item.stage == Stage::Blocked);
+    if item.has_ended() {
+        assert_eq!(open(state).count(), 0, "an ended item has nothing open");
+    }
+}
+
+/// What the item knows of its questions is what they say themselves.
+fn questions_are_numbered(item: &Item, state: &State) {
+    let numbers: Vec<u32> = state.questions.keys().map(|id| id.number).collect();
+    assert_eq!(numbers, (1..=item.asked).collect::<Vec<_>>(), "ids are dense and unique");
+    let known: Vec<(u32, OpenQuestion)> = item.open.clone().into_iter().collect();
+    let said: Vec<(u32, OpenQuestion)> = open(state).map(|it| (it.id.number, OpenQuestion::of(it))).collect();
+    assert_eq!(known, said, "the item's summaries are right");
+    let answered = state.questions.values().filter(|question| question.status == Status::Answered);
+    assert_eq!(item.answered, answered.map(|question| question.id.number).collect::<BTreeSet<_>>());
+}
+
+fn open(state: &State) -> impl Iterator<Item = &Question> {
+    state.questions.values().filter(|question| question.status.is_open())
+}
+
+fn views_do_not_fail(state: &State, rules: &Rules) {
+    let item = state.item.as_ref().unwrap();
+    let ready = view::ready(item, rules);
+    if item.stage == Stage::AwaitingInput {
+        assert!(ready.unwrap().blocked, "what waits for a human is not ready");
+    }
+    let sessions = view::sessions(item);
+    let names: BTreeSet<_> = sessions.iter().map(|session| &session.session).collect();
+    assert_eq!(names.len(), sessions.len(), "a session is shown once");
+    for question in state.questions.values() {
+        assert!(!view::thread(question, |at| at.to_string()).is_empty());
+    }
+}

@@ -1,0 +1,122 @@
+//! A life of an item in which everything happens once, told to the core and kept as the journal would.
+
+use std::collections::BTreeMap;
+
+use querent_core::wire::Line;
+use querent_core::{
+    Action, Ask, Batch, Cause, Choice, Command, Fallback, Moment, OnTimeout, Outcome, Party, QuestionId, Risk, Rules,
+    Span, State, Via, apply, tick,
+};
+use serde_json::{Value, json};
+
+use crate::project;
+
+/// The first line of every type of event, in the order of the story.
+pub(crate) fn one_of_each() -> Vec<Line> {
+    let mut lines: BTreeMap<&str, Line> = BTreeMap::new();
+    for line in tell() {
+        lines.entry(line.record.event.type_name()).or_insert(line);
+    }
+    lines.into_values().collect()
+}
+
+fn tell() -> Vec<Line> {
+    let mut story = Story::begin();
+    story.tell("human:zoë", Action::OpenItem { title: "Log in with a bank account — 銀行".into(), workflow: None });
+    story.tell("human", Action::Advance { to: "implement".into() });
+    story.tell("engineer", Action::StartSession { session: None });
+    // The first question goes through all its rounds of life.
+    story.tell("engineer", Action::Ask(Box::new(full_question())));
+    story.wait(Span::minutes(30));
+    story.tell("architect", Action::Answer { question: id(1), answer: json!("json web tokens") });
+    story.tell("engineer", Action::FollowUp { question: id(1), prompt: "Which algorithm? «RS256»\nor another".into() });
+    story.tell("engineer", Action::Escalate { question: id(1), summary: None, cause: Cause::Requested });
+    story.wait(Span::minutes(8));
+    story.wait(Span::minutes(7));
+    story.tell("human:zoë", Action::Answer { question: id(1), answer: json!("cookie") });
+    // The second is answered and resolved, the third taken back.
+    story.tell("engineer", Action::Ask(Box::new(short_question())));
+    story.tell("architect", Action::Answer { question: id(2), answer: json!("𠮷 only") });
+    story.tell("engineer", Action::Resolve { question: id(2), note: Some("Rust it is".into()) });
+    story.tell("engineer", Action::Ask(Box::new(short_question())));
+    story.tell("engineer", Action::Withdraw { question: id(3), reason: None });
+    story.tell("engineer", Action::FinishSession { session: None, keep: false });
+    story.tell("human", Action::EndItem { outcome: Outcome::Merged });
+    story.lines
+}
+
+fn full_question() -> Ask {
+    let option = |id: &str, label: &str, implications: Option<&str>| Choice {
+        id: id.into(),
+        label: label.into(),
+        description: None,
+        recommended: id == "jwt",
+        implications: implications.map(Into::into),
+    };
+    let details: Value = json!({ "files": ["src/auth.rs"], "ratio": 0.1, "none": null, "größe": 12 });
+    Ask {
+        topic: "Authentication".into(),
+        prompt: "Which one? 質問: \"JWT\" or a cookie\t𠮷 e\u{301}".into(),
+        context: Some("The ADR says two things.".into()),
+        details: details.as_object().cloned(),
+        options: vec![
+            option("jwt", "JSON Web Tokens", Some("keys must be rotated")),
+            option("cookie", "Signed cookie", None),
+        ],
+        fallback: Some(Fallback { answer: json!("jwt"), reason: "it is stateless".into(), risk: Risk::Low }),
+        evidence: Some([("searched".to_owned(), "docs/adr".to_owned())].into()),
+        tags: vec!["auth".into()],
+        ..Ask::default()
+    }
+}
+
+fn short_question() -> Ask {
+    Ask { topic: "Language".into(), prompt: "Which language?".into(), ..Ask::default() }
+}
+
+fn id(number: u32) -> QuestionId {
+    QuestionId { item: "42".parse().unwrap(), number }
+}
+
+struct Story {
+    state: State,
+    rules: Rules,
+    now: Moment,
+    lines: Vec<Line>,
+}
+
+impl Story {
+    fn begin() -> Self {
+        let mut rules = project::rules();
+        rules.config.human_input.on_timeout = OnTimeout::Block;
+        let now = "2026-01-31T10:02:03.004Z".parse().unwrap();
+        Self { state: State::default(), rules, now, lines: Vec::new() }
+    }
+
+    fn tell(&mut self, by: &str, action: Action) {
+        let by: Party = by.parse().unwrap();
+        let command = Command { item: "42".parse().unwrap(), by, via: Via::Cli, action };
+        let operation = format!("op-{:04}", self.lines.len()).parse().unwrap();
+        let applied = apply(&mut self.state, &command, &operation, &self.rules, self.now);
+        applied.reply.read::<Value>().unwrap();
+        self.keep(applied.batches);
+    }
+
+    fn wait(&mut self, span: Span) {
+        self.now = self.now.plus(span);
+        let batches = tick(&mut self.state, &self.rules, self.now);
+        self.keep(batches);
+    }
+
+    fn keep(&mut self, batches: Vec<Batch>) {
+        for batch in batches {
+            let count = batch.records.len();
+            for (place, mut record) in batch.records.into_iter().enumerate() {
+                record.seq = self.lines.len() as u64 + 1;
+                let more = u32::try_from(count - place - 1).unwrap();
+                let operation = batch.operation.clone().filter(|_| more == 0);
+                self.lines.push(Line { record, more, operation });
+            }
+        }
+    }
+}

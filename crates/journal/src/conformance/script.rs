@@ -1,0 +1,164 @@
+//! What the suite, and every test of an engine, says to a journal: real commands under small fixed rules.
+
+use std::sync::Arc;
+
+use querent_core::{
+    Action, Agent, AgentName, Applied, Ask, Command, Config, Envelope, Gate, HumanInput, Item, ItemId, Moment,
+    OperationId, Outcome, Party, ProjectConfig, QuestionId, Refusal, Rules, Span, State, Step, Via, Workflow, apply,
+    needs, needs_of_tick, tick,
+};
+
+use super::Broken;
+use crate::{Error, Job, Journal, Update};
+
+/// A small project and a time of day. One step, `implement`, in which the engineer may ask the architect and humans.
+#[derive(Clone)]
+pub struct Script {
+    rules: Arc<Rules>,
+    now: Moment,
+}
+
+impl Script {
+    /// At ten in the morning.
+    pub fn new() -> Result<Self, Broken> {
+        Ok(Self { rules: Arc::new(rules()?), now: Moment::from_millis(1_769_853_600_000) })
+    }
+
+    /// The same, `span` later.
+    #[must_use]
+    pub fn later(&self, span: Span) -> Self {
+        Self { rules: Arc::clone(&self.rules), now: self.now.plus(span) }
+    }
+
+    /// Carries out a command; the reply may be a refusal.
+    pub fn send(&self, journal: &dyn Journal, operation: &str, command: &Command) -> Result<Envelope, Error> {
+        journal.update(self.update(operation, command))
+    }
+
+    /// The same, where a refusal is not expected.
+    pub fn accept(&self, journal: &dyn Journal, operation: &str, command: &Command) -> Result<Envelope, Broken> {
+        let reply = self.send(journal, operation, command)?;
+        reply.read::<serde_json::Value>()?;
+        Ok(reply)
+    }
+
+    /// A command on its way. One whose operation id is not an id is refused.
+    pub fn update(&self, operation: &str, command: &Command) -> Update {
+        let id: Option<OperationId> = operation.parse().ok();
+        let fingerprint = command.fingerprint();
+        let job = Carry { script: self.clone(), command: command.clone(), operation: id.clone() };
+        Update { item: command.item.clone(), operation: id.map(|id| (id, fingerprint)), job: Box::new(job) }
+    }
+
+    /// The deadlines of an item on their way.
+    pub fn deadlines(&self, item: &ItemId) -> Update {
+        Update { item: item.clone(), operation: None, job: Box::new(Tick { script: self.clone() }) }
+    }
+}
+
+/// What people and agents say.
+impl Script {
+    /// A person opens an item.
+    pub fn open(item: &str) -> Result<Command, Refusal> {
+        let action = Action::OpenItem { title: format!("Work on {item}"), workflow: None };
+        Ok(Command { item: item.parse()?, by: Party::HUMAN, via: Via::Library, action })
+    }
+
+    /// The engineer asks the architect and goes on working. One event.
+    pub fn ask(item: &str, prompt: &str) -> Result<Command, Refusal> {
+        Self::asked(item, prompt, Party::Agent("architect".parse()?), false)
+    }
+
+    /// The engineer asks a human and waits: the item pauses. Two events.
+    pub fn ask_human(item: &str, prompt: &str) -> Result<Command, Refusal> {
+        Self::asked(item, prompt, Party::HUMAN, true)
+    }
+
+    fn asked(item: &str, prompt: &str, to: Party, blocking: bool) -> Result<Command, Refusal> {
+        let (topic, prompt) = ("storage".to_owned(), prompt.to_owned());
+        let ask = Ask { to: Some(to), topic, prompt, blocking: Some(blocking), ..Ask::default() };
+        let by = Party::Agent("engineer".parse()?);
+        Ok(Command { item: item.parse()?, by, via: Via::Library, action: Action::Ask(Box::new(ask)) })
+    }
+
+    /// A human answers, which settles the question.
+    pub fn answer(question: &QuestionId, answer: &str) -> Command {
+        Self::answered(question, answer, Party::HUMAN)
+    }
+
+    /// The architect answers; the asker has the word.
+    pub fn answer_as_architect(question: &QuestionId, answer: &str) -> Result<Command, Refusal> {
+        Ok(Self::answered(question, answer, Party::Agent("architect".parse()?)))
+    }
+
+    fn answered(question: &QuestionId, answer: &str, by: Party) -> Command {
+        let action = Action::Answer { question: question.clone(), answer: answer.into() };
+        Command { item: question.item.clone(), by, via: Via::Library, action }
+    }
+
+    /// A person ends an item: what is open is withdrawn. One event, and one for each question that was open.
+    pub fn end(item: &str) -> Result<Command, Refusal> {
+        let action = Action::EndItem { outcome: Outcome::Merged };
+        Ok(Command { item: item.parse()?, by: Party::HUMAN, via: Via::Library, action })
+    }
+}
+
+fn rules() -> Result<Rules, Refusal> {
+    let agent = |name: &str, rank| Ok::<_, Refusal>((name.parse()?, Agent { rank, gate: Gate::Open, provider: None }));
+    let config = Config {
+        project: ProjectConfig { name: "suite".to_owned(), workflow: None, autonomy: querent_core::Autonomy::Smart },
+        human_input: HumanInput::default(),
+        agents: [agent("architect", 1)?, agent("engineer", 2)?].into(),
+        providers: std::collections::BTreeMap::new(),
+    };
+    let architect: AgentName = "architect".parse()?;
+    let step = Step {
+        name: "implement".to_owned(),
+        agent: "engineer".parse()?,
+        can_clarify: vec![architect],
+        clarify_max_rounds: None,
+        clarify_sla_minutes: 30,
+        clarify_blocking_allowed: true,
+        can_ask_human: true,
+        planning: false,
+    };
+    let workflow = Workflow { name: "suite".to_owned(), steps: vec![step] };
+    Ok(Rules { config, workflows: [(workflow.name.clone(), workflow)].into() })
+}
+
+/// One command, as the hub carries it.
+struct Carry {
+    script: Script,
+    command: Command,
+    operation: Option<OperationId>,
+}
+
+impl Job for Carry {
+    fn needs(&mut self, item: &Item) -> Vec<QuestionId> {
+        needs(&self.command, item, self.script.now)
+    }
+
+    fn run(&mut self, state: &mut State) -> Applied {
+        match &self.operation {
+            Some(operation) => apply(state, &self.command, operation, &self.script.rules, self.script.now),
+            None => {
+                let reply = Envelope::refused(&Refusal::malformed("operation_id", "", "a word"));
+                Applied { batches: Vec::new(), reply }
+            }
+        }
+    }
+}
+
+struct Tick {
+    script: Script,
+}
+
+impl Job for Tick {
+    fn needs(&mut self, item: &Item) -> Vec<QuestionId> {
+        needs_of_tick(item, self.script.now)
+    }
+
+    fn run(&mut self, state: &mut State) -> Applied {
+        Applied { batches: tick(state, &self.script.rules, self.script.now), reply: Envelope::ok(&()) }
+    }
+}

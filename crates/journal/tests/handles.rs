@@ -1,0 +1,86 @@
+//! Several processes that stay, each with its own memory of the project.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use querent_core::QuestionId;
+use querent_journal::conformance::{Script, verify};
+use querent_journal::{Files, Journal, Which};
+
+use crate::support::{Project, deferred, id, options};
+
+#[test]
+fn handles_that_take_turns_agree_with_each_other_and_with_the_log() {
+    for (first, second) in [(options(), options()), (deferred(), options()), (deferred(), deferred())] {
+        let mut project = Project::empty();
+        let handles = [Files::open(project.path(), first), Files::open(project.path(), second)];
+        for turn in 0..12 {
+            let (mine, other) = (&handles[turn % 2], &handles[(turn + 1) % 2]);
+            let item = format!("item-{turn}");
+            project.say(mine, &format!("open-{turn}"), &Script::open(&item).unwrap());
+            project.say(other, &format!("ask-{turn}"), &Script::ask(&item, "Which bank?").unwrap());
+            if turn % 3 == 0 {
+                let answer = Script::answer(&question(&item, 1), "this");
+                project.say(mine, &format!("answer-{turn}"), &answer);
+            }
+
+            for handle in &handles {
+                verify(handle).unwrap();
+                assert_eq!(handle.read().unwrap().items(Which::All).unwrap().len(), turn + 1);
+            }
+        }
+        drop(handles);
+        project.is_sound();
+        project.remembers_all_that_was_acknowledged();
+    }
+}
+
+/// A reader of another process must not find a fault where there is none: to repair costs as much as the log is long.
+#[test]
+fn the_checkpoint_counts_what_others_opened_and_settled() {
+    let mut project = Project::empty();
+    let stays = project.open();
+    project.say(&stays, "open-1", &Script::open("one").unwrap());
+    project.say(&stays, "ask-1", &Script::ask("one", "Which bank?").unwrap());
+    project.say(&project.open(), "open-2", &Script::open("two").unwrap());
+    project.say(&project.open(), "ask-2", &Script::ask("two", "Which door?").unwrap());
+
+    project.say(&stays, "answer-1", &Script::answer(&question("one", 1), "this"));
+
+    project.is_sound();
+}
+
+#[test]
+fn an_index_that_another_process_made_larger_is_found_and_used() {
+    let mut project = Project::empty();
+    let (stays, grows) = (project.open(), project.open());
+    project.say(&stays, "open", &Script::open("42").unwrap());
+    for number in 1..=300 {
+        project.say(&grows, &format!("ask-{number}"), &Script::ask("42", "Which bank?").unwrap());
+        project.say(&grows, &format!("answer-{number}"), &Script::answer(&question("42", number), "this"));
+    }
+
+    project.say(&stays, "last", &Script::ask("42", "Which door?").unwrap());
+
+    project.remembers_all_that_was_acknowledged();
+    project.is_sound();
+}
+
+#[test]
+fn a_repair_by_another_process_disturbs_nobody() {
+    let mut project = Project::with_some_work(&options());
+    let stays = Files::open(project.path(), deferred());
+    project.say(&stays, "before", &Script::ask("41", "Which bank?").unwrap());
+
+    project.open().repair().unwrap();
+    project.say(&stays, "after", &Script::ask("41", "Which door?").unwrap());
+
+    drop(stays);
+    project.remembers_all_that_was_acknowledged();
+    project.is_sound();
+}
+
+fn question(item: &str, number: u32) -> QuestionId {
+    QuestionId { item: id(item), number }
+}

@@ -1,0 +1,154 @@
+//! The command line: what may be typed, and which command it is. A file a command below `commands/`.
+
+mod commands;
+mod context;
+mod error;
+mod input;
+mod output;
+mod pages;
+mod table;
+mod text;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use commands::{
+    answer, ask, await_answer, completions, demo, doctor, escalate, events, follow_up, hook, init, item, questions,
+    ready, resolve, show, state, status, withdraw,
+};
+use context::Context;
+use error::Failure;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// The question layer for teams of AI coding agents
+///
+/// An agent that meets an ambiguity asks instead of guessing. Querent carries the question to the agent that owns the
+/// matter or to a human, pauses exactly the work that depends on it, resumes that work with the answer, and keeps
+/// every word. All of it is files below `.querent/`; no service is needed.
+#[derive(Parser)]
+#[command(name = "querent", version, max_term_width = 100, styles = STYLES, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  querent demo                                    see a whole conversation in a few seconds
+  querent init && querent item add 42 --title \"Sign in by e-mail\"
+  querent ask --item 42 --from engineer --topic \"Tokens\" --question \"How long do they live?\"
+  querent answer CLR-42-001 --by architect --answer \"15 minutes\"
+
+Exit status:
+  0  done
+  1  refused
+  2  the command line does not parse
+  3  the environment: no project, a broken config, a lock, the disk
+
+Environment:
+  QUERENT_ITEM, QUERENT_AGENT  the item and the agent of calls that name none
+  NO_COLOR                     no colour, also on a terminal";
+
+/// What every command takes.
+#[derive(Args)]
+struct Global {
+    /// Print one JSON envelope instead of text
+    ///
+    /// `{"ok":true,"data":…}`, or `{"ok":false,"error":{"code","message","hint","details"}}` for a refusal. The envelope
+    /// is on standard output in both cases, and standard error is silent.
+    #[arg(long, global = true, help_heading = "Global options")]
+    json: bool,
+    /// The project's directory, which holds `.querent/`
+    ///
+    /// Without it: the nearest directory upwards from here that has a `.querent/`.
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    project: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Init(init::Args),
+    Demo(demo::Args),
+    Item(item::Args),
+    Hook(hook::Args),
+    Ask(Box<ask::Args>),
+    FollowUp(follow_up::Args),
+    Answer(answer::Args),
+    Resolve(resolve::Args),
+    Escalate(escalate::Args),
+    Withdraw(withdraw::Args),
+    Questions(questions::Args),
+    Show(show::Args),
+    Await(await_answer::Args),
+    State(state::Args),
+    Ready(ready::Args),
+    Status(status::Args),
+    Events(events::Args),
+    Doctor(doctor::Args),
+    Completions(completions::Args),
+}
+
+/// Runs what was typed. The exit status is the command's.
+pub(crate) fn main() -> ExitCode {
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let status = match Cli::try_parse_from(&typed) {
+        Ok(cli) => {
+            let context = Context::new(cli.global.json, cli.global.project);
+            run(cli.command, &context).unwrap_or_else(|failure| failure.report(context.json))
+        }
+        Err(error) => error::report_unparsed(&error, &typed, &Cli::command()),
+    };
+    ExitCode::from(status)
+}
+
+/// Runs a command line of the demo's script.
+fn play(line: &[&str], context: &Context) -> Result<u8, Failure> {
+    let cli =
+        Cli::try_parse_from(["querent"].iter().chain(line)).map_err(|error| error::unparsed(&error, "querent"))?;
+    run(cli.command, context)
+}
+
+fn run(command: Command, context: &Context) -> Result<u8, Failure> {
+    match command {
+        Command::Init(args) => init::run(&args, context),
+        Command::Demo(args) => demo::run(&args, context, play),
+        Command::Item(args) => item::run(args, context),
+        Command::Hook(args) => hook::run(args, context),
+        Command::Ask(args) => ask::run(*args, context),
+        Command::FollowUp(args) => follow_up::run(args, context),
+        Command::Answer(args) => answer::run(&args, context),
+        Command::Resolve(args) => resolve::run(args, context),
+        Command::Escalate(args) => escalate::run(args, context),
+        Command::Withdraw(args) => withdraw::run(args, context),
+        Command::Questions(args) => questions::run(&args, context),
+        Command::Show(args) => show::run(&args, context),
+        Command::Await(args) => await_answer::run(&args, context),
+        Command::State(args) => state::run(&args, context),
+        Command::Ready(args) => ready::run(&args, context),
+        Command::Status(args) => status::run(&args, context),
+        Command::Events(args) => events::run(&args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
+        Command::Completions(args) => completions::run(&args, context, &mut Cli::command()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

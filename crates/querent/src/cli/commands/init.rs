@@ -1,0 +1,73 @@
+//! `querent init`: a directory becomes a project.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use querent_hub::Project;
+use serde::Serialize;
+
+use crate::cli::context::Context;
+use crate::cli::error::Failure;
+use crate::cli::output::Paint;
+
+/// Make a project here
+///
+/// Writes `.querent/config.toml`, the workflows of the chosen set, and the lines that keep Querent's own state out of
+/// git. What is there already is left as it is. The files are yours: edit them and keep them in git.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  querent init
+  querent init --workflow waves --name shop
+  querent init --project ../shop --json")]
+pub(crate) struct Args {
+    /// Which set of agents and workflows to begin with
+    ///
+    /// `feature`: product manager, architect, engineer and reviewer, with the variants story, bug and epic. `waves`:
+    /// planner, builder and qa. `incubator`: ideation, specification, build and learning.
+    #[arg(long, value_name = "SET", default_value = "feature", value_parser = PossibleValuesParser::new(Project::SETS))]
+    workflow: String,
+    /// The project's name; without it, the directory's
+    #[arg(long)]
+    name: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Reply {
+    created: Vec<PathBuf>,
+    next: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
+    let root = context.directory()?;
+    let (project, created) = Project::init(&root, args.name.as_deref(), &args.workflow)?;
+    let reply = Reply { created, next: next() };
+    context.reply(&reply, |page| {
+        let place = project.root().display();
+        if reply.created.is_empty() {
+            page.line(format!("{place} is a Querent project already; nothing was changed."));
+        } else {
+            page.line(format!("{place} is a Querent project now. Created:"));
+            for path in &reply.created {
+                page.line(format!("  {}", path.display()));
+            }
+        }
+        page.paint(Paint::Bold, "\nNext:\n");
+        for text in &reply.next {
+            page.line(format!("  {text}"));
+        }
+    })
+}
+
+fn next() -> Vec<String> {
+    [
+        "open an item: querent item add 42 --title \"Sign in by e-mail\"",
+        "see who can ask whom: .querent/workflows/*.toml",
+        "connect an agent CLI (Claude Code, Codex, opencode, Gemini): tell it in AGENTS.md or CLAUDE.md to run \
+         `querent ask --item 42 --from engineer --topic … --question … --wait 10m` instead of guessing",
+        "see what waits for you: querent questions --to human",
+        "see a whole conversation first: querent demo",
+    ]
+    .map(str::to_owned)
+    .into()
+}

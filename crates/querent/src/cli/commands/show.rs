@@ -1,0 +1,97 @@
+//! `querent show`: a question and its conversation.
+
+use jiff::tz::TimeZone;
+use querent_core::view::{QuestionView, thread};
+use querent_core::{Choice, Moment, Question, QuestionId};
+use serde::Serialize;
+
+use crate::cli::context::Context;
+use crate::cli::error::Failure;
+use crate::cli::output::{Page, Paint};
+use crate::cli::pages::status_paint;
+use crate::cli::text::{age, clock};
+
+/// Show a question with its thread
+///
+/// The head says who asks whom about what, what may be answered, and what happens if nobody does; the conversation
+/// follows, with local times.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  querent show CLR-42-001
+  querent show CLR-42-001 --json")]
+pub(crate) struct Args {
+    /// The question's id
+    id: String,
+}
+
+#[derive(Serialize)]
+struct Reply<'a> {
+    question: QuestionView<'a>,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
+    let id: QuestionId = args.id.parse()?;
+    let hub = context.reader()?;
+    let question = hub.question(&id)?;
+    let reply = Reply { question: QuestionView { question: &question, with_thread: true } };
+    context.reply(&reply, |page| write(page, &question, hub.now()))
+}
+
+/// Writes the head and the conversation.
+pub(super) fn write(page: &mut Page, question: &Question, now: Moment) {
+    let zone = TimeZone::system();
+    head(page, question, now);
+    if let Some(context) = &question.context {
+        page.text("\n");
+        page.line(indented(context));
+    }
+    options(page, &question.options);
+    announce_fallback(page, question, &zone);
+    page.text("\n");
+    page.text(&thread(question, |at| clock(&zone, at)));
+}
+
+fn head(page: &mut Page, question: &Question, now: Moment) {
+    page.paint(Paint::Bold, &question.id.to_string());
+    page.line(format!("  {}", question.topic.lines().collect::<Vec<_>>().join(" ")));
+    page.text(&format!("  {} -> {}  ", question.from.agent, question.to));
+    page.paint(status_paint(question.status), question.status.as_str());
+    let waits = if question.blocking && question.status.is_open() { ", blocks its asker" } else { "" };
+    let (item, round, most) = (&question.item, question.round, question.max_rounds);
+    let asked = age(now, question.created_at);
+    page.line(format!("  item {item}, round {round} of {most}, asked {asked} ago{waits}"));
+}
+
+fn options(page: &mut Page, options: &[Choice]) {
+    if options.is_empty() {
+        return;
+    }
+    page.line("\n  Options:");
+    for option in options {
+        page.text("    ");
+        page.paint(Paint::Bold, &option.id);
+        page.text(&format!("  {}", option.label));
+        page.paint(Paint::Good, if option.recommended { " (recommended)" } else { "" });
+        page.text("\n");
+        for more in [&option.description, &option.implications].into_iter().flatten() {
+            page.line(format!("       {}", more.lines().collect::<Vec<_>>().join("\n       ")));
+        }
+    }
+}
+
+/// What happens without an answer is said before it happens.
+fn announce_fallback(page: &mut Page, question: &Question, zone: &TimeZone) {
+    let Some(fallback) = question.fallback.as_ref().filter(|_| question.status.is_open()) else { return };
+    let taken = fallback.answer.as_str().map_or_else(|| fallback.answer.to_string(), str::to_owned);
+    let when = match question.expires_at {
+        Some(at) => format!("If nobody answers by {}", clock(zone, at)),
+        None => "If nobody answers (without a deadline)".to_owned(),
+    };
+    page.paint(Paint::Warn, &format!("\n  {when}: {taken}"));
+    page.line(format!(", because {} (risk: {})", fallback.reason, fallback.risk));
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,110 @@
+//! Everything that is printed goes through here: envelopes for programs, pages for people.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+use clap::builder::styling::{AnsiColor, Style};
+use querent_core::Envelope;
+
+use super::error::Failure;
+use super::text::clean;
+
+/// What a piece of text is, for its colour.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Plain,
+    Bold,
+    Dim,
+    Good,
+    Warn,
+    Bad,
+}
+
+impl Paint {
+    fn style(self) -> Style {
+        match self {
+            Self::Plain => Style::new(),
+            Self::Bold => Style::new().bold(),
+            Self::Dim => Style::new().dimmed(),
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Warn => AnsiColor::Yellow.on_default(),
+            Self::Bad => AnsiColor::Red.on_default().bold(),
+        }
+    }
+}
+
+/// A text for people. Whatever is written on it is cleaned first, so only its own colours reach a terminal.
+pub(crate) struct Page {
+    text: String,
+    colour: bool,
+}
+
+impl Page {
+    /// An empty page.
+    pub(crate) fn new(colour: bool) -> Self {
+        Self { text: String::new(), colour }
+    }
+
+    /// Writes a text.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.text.push_str(&clean(text));
+    }
+
+    /// Writes a line.
+    pub(crate) fn line(&mut self, text: impl AsRef<str>) {
+        self.text(text.as_ref());
+        self.text.push('\n');
+    }
+
+    /// Writes a text in a colour.
+    pub(crate) fn paint(&mut self, paint: Paint, text: &str) {
+        if self.colour && paint != Paint::Plain && !text.is_empty() {
+            let style = paint.style();
+            // Writing to a string does not fail.
+            let _ = write!(self.text, "{style}{}{style:#}", clean(text));
+        } else {
+            self.text(text);
+        }
+    }
+
+    /// Writes what to do now.
+    pub(crate) fn next(&mut self, text: impl AsRef<str>) {
+        self.paint(Paint::Dim, "next: ");
+        self.line(text);
+    }
+
+    /// The text that was written.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+}
+
+/// Whether colours are wanted on a stream.
+pub(crate) fn colour_on(stream: &impl IsTerminal) -> bool {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    stream.is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Prints a page.
+pub(crate) fn print_page(page: Page) -> Result<(), Failure> {
+    print(page.into_text().as_bytes())
+}
+
+/// Prints an envelope on a line of its own.
+pub(crate) fn print_envelope(envelope: &Envelope) -> Result<(), Failure> {
+    print_line(envelope.as_str())
+}
+
+/// Prints a line as it is.
+pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
+    let mut bytes = Vec::with_capacity(line.len() + 1);
+    bytes.extend_from_slice(line.as_bytes());
+    bytes.push(b'\n');
+    print(&bytes)
+}
+
+/// Prints bytes, at once.
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(Failure::Unwritten)
+}

@@ -1,0 +1,37 @@
+use crate::common::{Project, keys};
+
+#[test]
+fn a_directory_becomes_a_project_and_the_reply_says_how_to_go_on() {
+    let project = Project::none();
+
+    let reply = project.ok(&["init", "--workflow", "waves", "--name", "shop"]);
+
+    assert_eq!(keys(&reply), ["created", "next"]);
+    let created: Vec<&str> = reply["created"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    assert!(created.contains(&".querent/config.toml") && created.contains(&".gitignore"), "{created:?}");
+    assert!(created.iter().all(|path| project.path().join(path).exists()), "{created:?}");
+    assert!(reply["next"].as_array().unwrap().iter().any(|text| text.as_str().unwrap().contains("querent ask")));
+    assert_eq!(project.ok(&["item", "list"])["items"], serde_json::json!([]));
+}
+
+#[test]
+fn a_second_init_says_that_nothing_was_changed() {
+    let project = Project::empty();
+    let before = project.files();
+
+    let again = project.run(&["init"]);
+
+    assert_eq!(again.code, 0);
+    assert!(again.stdout.contains("already; nothing was changed"), "{}", again.stdout);
+    assert_eq!(project.files(), before);
+}
+
+#[test]
+fn a_set_that_is_not_shipped_is_a_usage_error_that_names_the_nearest() {
+    let project = Project::none();
+
+    let error = project.refused(&["init", "--workflow", "featur"], "usage");
+
+    assert!(error["hint"].as_str().unwrap().contains("`feature`"), "{error}");
+    assert!(project.files().is_empty());
+}

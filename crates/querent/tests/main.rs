@@ -1,0 +1,34 @@
+//! The command line, driven as users drive it: the real binary in a directory of its own. A file a command.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
+
+mod common;
+
+mod answer;
+mod ask;
+mod await_answer;
+mod completions;
+mod demo;
+mod doctor;
+mod escalate;
+mod events;
+mod follow_up;
+mod hook;
+mod hook_finish;
+mod hook_start;
+mod init;
+mod item;
+mod item_add;
+mod item_end;
+mod item_list;
+mod item_move;
+mod item_show;
+mod mistakes;
+mod questions;
+mod ready;
+mod resolve;
+mod show;
+mod state;
+mod status;
+mod whole_life;
+mod withdraw;
