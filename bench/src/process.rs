@@ -17,9 +17,14 @@ pub(crate) fn querent() -> Outcome<PathBuf> {
 /// Seconds that one run takes, from start to end.
 pub(crate) fn seconds(program: &Path, arguments: &[&str], dir: &Path) -> Outcome<f64> {
     let start = Instant::now();
-    let status = Command::new(program).args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    let status =
+        Command::new(program).args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     let seconds = start.elapsed().as_secs_f64();
-    if status.success() { Ok(seconds) } else { Err(format!("{} {arguments:?} ended with {status}", program.display()).into()) }
+    if status.success() {
+        Ok(seconds)
+    } else {
+        Err(format!("{} {arguments:?} ended with {status}", program.display()).into())
+    }
 }
 
 /// The median ratio of two things that take seconds, measured in alternation. Also their own medians.
@@ -66,7 +71,8 @@ pub(crate) fn rate_of_processes(dir: &Path, count: usize, each: usize) -> Outcom
 
 /// The most memory that a run needs, in bytes: asked of a process whose only child it is.
 pub(crate) fn rss(program: &Path, arguments: &[&str], dir: &Path) -> Outcome<u64> {
-    let output = Command::new(std::env::current_exe()?).arg("rss").arg(program).args(arguments).current_dir(dir).output()?;
+    let output =
+        Command::new(std::env::current_exe()?).arg("rss").arg(program).args(arguments).current_dir(dir).output()?;
     Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }
 

@@ -89,7 +89,12 @@ fn threads(rounds: usize) -> Outcome<Vec<Row>> {
     Ok(vec![
         Row::at_least("commands, one client / raw append + fdatasync", over(&one, &raw_one), 0.5, seen(&one, &raw_one)),
         Row::at_least("commands, 64 clients / one client", over(&many, &one), 8.0, seen(&many, &one)),
-        Row::at_least("commands, 64 clients / raw group commit of 64", over(&many, &raw_many), 0.25, seen(&many, &raw_many)),
+        Row::at_least(
+            "commands, 64 clients / raw group commit of 64",
+            over(&many, &raw_many),
+            0.25,
+            seen(&many, &raw_many),
+        ),
     ])
 }
 
@@ -98,7 +103,12 @@ fn processes(rounds: usize) -> Outcome<Vec<Row>> {
     project(dir.path(), 8)?;
     let (ratio, eight, one) =
         alternate(rounds, || rate_of_processes(dir.path(), 8, 200), || rate_of_processes(dir.path(), 1, 400))?;
-    Ok(vec![Row::at_least("commands, 8 processes / one process", ratio, 2.0, format!("{eight:.0}/s against {one:.0}/s"))])
+    Ok(vec![Row::at_least(
+        "commands, 8 processes / one process",
+        ratio,
+        2.0,
+        format!("{eight:.0}/s against {one:.0}/s"),
+    )])
 }
 
 /// A project with `items`, 50 of which have an open question.
@@ -129,8 +139,18 @@ fn lists(rounds: usize) -> Outcome<Vec<Row>> {
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     let seen = format!("questions {:.1} MB, status {:.1} MB", megabytes(of_questions), megabytes(of_status));
     Ok(vec![
-        Row::at_most("questions of 1,000 items / node -e 0", to_node, 0.2, format!("{:.1} ms against {:.1} ms", millis(ours), millis(node))),
-        Row::at_most("questions, 10,000 items / 1,000 items", growth, 1.5, format!("{:.1} ms against {:.1} ms", millis(big), millis(little))),
+        Row::at_most(
+            "questions of 1,000 items / node -e 0",
+            to_node,
+            0.2,
+            format!("{:.1} ms against {:.1} ms", millis(ours), millis(node)),
+        ),
+        Row::at_most(
+            "questions, 10,000 items / 1,000 items",
+            growth,
+            1.5,
+            format!("{:.1} ms against {:.1} ms", millis(big), millis(little)),
+        ),
         Row::at_most("memory of one call at 10,000 items, MB", megabytes(of_questions.max(of_status)), 20.0, seen),
     ])
 }

@@ -30,7 +30,12 @@ impl Seeder {
     /// Carries out these actions on one item, in one update.
     fn run(&mut self, item: &ItemId, actions: Vec<(Party, Action)>) -> Outcome<()> {
         self.operations += 1;
-        let job = Many { item: item.clone(), actions, rules: Arc::clone(&self.rules), prefix: format!("seed-{}", self.operations) };
+        let job = Many {
+            item: item.clone(),
+            actions,
+            rules: Arc::clone(&self.rules),
+            prefix: format!("seed-{}", self.operations),
+        };
         self.journal.update(Update { item: item.clone(), operation: None, job: Box::new(job) })?;
         Ok(())
     }
@@ -51,7 +56,10 @@ impl Seeder {
             for number in chunk {
                 let question = QuestionId { item: item.clone(), number: *number };
                 actions.push((engineer.clone(), ask()));
-                actions.push((architect.clone(), Action::Answer { question: question.clone(), answer: json!("Postgres") }));
+                actions.push((
+                    architect.clone(),
+                    Action::Answer { question: question.clone(), answer: json!("Postgres") },
+                ));
                 actions.push((engineer.clone(), Action::Resolve { question, note: None }));
             }
             self.run(item, actions)?;
@@ -87,7 +95,8 @@ impl Job for Many {
         let at = Moment::from_millis(1_790_000_000_000);
         let mut all = Applied { batches: Vec::new(), reply: Envelope::ok(&()) };
         for (number, (by, action)) in self.actions.iter().enumerate() {
-            let command = Command { item: self.item.clone(), by: by.clone(), via: Via::Library, action: action.clone() };
+            let command =
+                Command { item: self.item.clone(), by: by.clone(), via: Via::Library, action: action.clone() };
             let Ok(operation) = format!("{}-{number}", self.prefix).parse::<OperationId>() else { continue };
             let applied = apply(state, &command, &operation, &self.rules, at);
             all.batches.extend(applied.batches);

@@ -62,10 +62,8 @@ fn kill_all(project: &Project, victims: &[(String, u64)]) -> Vec<Acknowledged> {
 }
 
 fn kill_after(project: &Project, name: &str, most: u64) -> Vec<Acknowledged> {
-    let mut child = child("asks_and_answers_until_it_is_killed", project.path())
-        .env("QUERENT_TEST_NAME", name)
-        .spawn()
-        .unwrap();
+    let mut child =
+        child("asks_and_answers_until_it_is_killed", project.path()).env("QUERENT_TEST_NAME", name).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let ready = lines.by_ref().any(|line| line == "ready");
     assert!(ready, "{name} did not start");

@@ -77,8 +77,9 @@ impl Project {
         let files = self.open();
         let before = verify(&files).unwrap();
         for said in &self.said {
-            let recorded =
-                before.iter().any(|record| record.operation_id.as_ref().is_some_and(|id| id.as_str() == said.operation));
+            let recorded = before
+                .iter()
+                .any(|record| record.operation_id.as_ref().is_some_and(|id| id.as_str() == said.operation));
             assert!(recorded, "{} is lost", said.operation);
             let again = script().send(&files, &said.operation, &said.command).unwrap();
             assert_eq!(again.as_str(), said.reply, "{} is answered in other words", said.operation);
