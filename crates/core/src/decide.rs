@@ -69,7 +69,8 @@ struct Now<'a> {
 
 /// An item whose stage does not allow what was wanted, with the question that it waits for.
 fn not_runnable(item: &Item, wanted: &str) -> Refusal {
-    let waits_for = item.blocking_human().next().map(|(id, _)| id);
+    let open = item.blocking_human().next().map(|(id, _)| id);
+    let waits_for = open.or_else(|| item.blocked_by.clone());
     let id = &item.id;
     let hint = match &waits_for {
         Some(question) => format!("answer it first: querent answer {question} --answer …"),

@@ -26,13 +26,16 @@ impl Rules {
     pub fn agent(&self, name: &AgentName) -> Result<&Agent, Refusal> {
         self.config.agents.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.config.agents.keys().map(AgentName::as_str).collect();
-            let hint = match nearest::of(name.as_str(), known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`? A person answers as `human` or `human:{name}`"),
-                None => format!("declare [agents.{name}] in .querent/config.toml, or use one of: {}", known.join(", ")),
+            let near = nearest::of(name.as_str(), known.iter().copied());
+            let hint = match near {
+                Some(near) => format!(
+                    "did you mean `{near}`? Declared are {}; a person is `human` or `human:NAME`",
+                    known.join(", ")
+                ),
+                None => format!("declare it in .querent/config.toml: [agents.{name}]"),
             };
-            Refusal::new(Code::UnknownAgent, format!("there is no agent `{name}`"), hint).with(
-                json!({ "agent": name, "known": known, "nearest": nearest::of(name.as_str(), known.iter().copied()) }),
-            )
+            Refusal::new(Code::UnknownAgent, format!("there is no agent `{name}`"), hint)
+                .with(json!({ "agent": name, "known": known, "nearest": near }))
         })
     }
 

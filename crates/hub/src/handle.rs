@@ -192,7 +192,7 @@ impl Handle {
         }
         let known = self.inner.journal.read().and_then(|snapshot| snapshot.items(Which::All)).unwrap_or_default();
         if let Some(near) = nearest::of(&given, known.iter().map(ItemId::as_str)) {
-            refusal.hint = format!("did you mean `{near}`? Or add it: querent item add {given} --title …");
+            refusal.hint = format!("did you mean `{near}`? If not, add it: querent item add {given} --title …");
             refusal.details["nearest"] = json!(near);
         }
         refusal

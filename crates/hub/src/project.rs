@@ -1,6 +1,7 @@
 //! Where a project lives, and how one is made.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use querent_core::{Code, Refusal};
@@ -87,7 +88,16 @@ impl Project {
         };
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let directory = root.file_name().map_or("project".into(), |it| it.to_string_lossy());
-        let mut files = vec![(PathBuf::from(".querent/config.toml"), config(name.unwrap_or(&directory), set))];
+        let name = name.unwrap_or(&directory);
+        if name.trim().is_empty() || name.chars().count() > 200 {
+            return Err(Refusal::invalid(
+                "name",
+                "the project's name is empty or too long",
+                "give it 1 to 200 characters",
+            ));
+        }
+        check_agents(&root, set)?;
+        let mut files = vec![(PathBuf::from(".querent/config.toml"), config(name, set))];
         files.extend(
             set.workflows.iter().map(|(file, text)| (Path::new(".querent/workflows").join(file), (*text).to_owned())),
         );
@@ -114,25 +124,52 @@ fn config(name: &str, set: &Set) -> String {
     text.replace("{agents}\n", &agents.join("\n"))
 }
 
-/// Adds the lines that `.gitignore` lacks; says whether it lacked some.
+/// A project that is there already must declare the agents of the set: its config is its owner's, and stays as it is.
+fn check_agents(root: &Path, set: &Set) -> Result<(), Refusal> {
+    let dir = root.join(".querent");
+    if !dir.join("config.toml").exists() {
+        return Ok(());
+    }
+    let declared = crate::config::load(&dir)?.config.agents;
+    let missing: Vec<&str> =
+        set.agents.iter().copied().filter(|agent| !declared.keys().any(|it| it.as_str() == *agent)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message =
+        format!("there is a project here already, without the agents of `{}`: {}", set.name, missing.join(", "));
+    let hint = "declare them in .querent/config.toml ([agents.NAME]) and run this again; nothing was changed";
+    Err(Refusal::new(Code::Conflict, message, hint).with(json!({ "missing": missing })))
+}
+
+/// Adds the lines that `.gitignore` lacks; says whether it lacked some. What is there stays, whatever its encoding.
 fn ignore(root: &Path) -> Result<bool, Refusal> {
     let path = root.join(".gitignore");
-    let old = fs::read_to_string(&path).unwrap_or_default();
-    let missing: Vec<&str> = IGNORED.iter().copied().filter(|line| !old.lines().any(|it| it.trim() == *line)).collect();
+    let old = match fs::read(&path) {
+        Ok(old) => old,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(unwritable(&path, &error)),
+    };
+    let lines: Vec<&[u8]> = old.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
+    let missing: Vec<&str> = IGNORED.iter().copied().filter(|line| !lines.contains(&line.as_bytes())).collect();
     if missing.is_empty() {
         return Ok(false);
     }
-    let gap = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
-    write(&path, &format!("{old}{gap}{}\n", missing.join("\n")))?;
+    let gap = if old.is_empty() || old.ends_with(b"\n") { "" } else { "\n" };
+    let added = format!("{gap}{}\n", missing.join("\n"));
+    let file = fs::OpenOptions::new().append(true).create(true).open(&path);
+    file.and_then(|mut file| file.write_all(added.as_bytes())).map_err(|error| unwritable(&path, &error))?;
     Ok(true)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Refusal> {
     let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, text));
-    made.map_err(|error| {
-        let message = format!("cannot write {}: {error}", path.display());
-        Refusal::new(Code::StorageError, message, "make the directory writable for you").with(json!({ "path": path }))
-    })
+    made.map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Refusal {
+    let message = format!("cannot write {}: {error}", path.display());
+    Refusal::new(Code::StorageError, message, "make the directory writable for you").with(json!({ "path": path }))
 }
 
 #[cfg(test)]
@@ -166,5 +203,27 @@ mod tests {
         assert!(created.is_empty(), "{created:?}");
         assert_eq!(fs::read(dir.path().join(".querent/config.toml")).unwrap(), config);
         assert!(ignored.starts_with("target\n.querent/journal/\n"), "{ignored}");
+    }
+
+    #[test]
+    fn another_set_needs_its_agents_first_and_changes_nothing_without_them() {
+        let dir = tempfile::tempdir().unwrap();
+        Project::init(dir.path(), None, "feature").unwrap();
+
+        let refusal = Project::init(dir.path(), None, "waves").unwrap_err();
+
+        assert_eq!(refusal.code, Code::Conflict);
+        assert!(refusal.message.contains("planner, builder, qa"), "{}", refusal.message);
+        assert!(!dir.path().join(".querent/workflows/waves.toml").exists());
+    }
+
+    #[test]
+    fn a_gitignore_that_is_no_utf_8_is_kept_to_the_byte() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(".gitignore"), b"caf\xe9\n").unwrap();
+
+        Project::init(dir.path(), None, "feature").unwrap();
+
+        assert!(fs::read(dir.path().join(".gitignore")).unwrap().starts_with(b"caf\xe9\n.querent/journal/\n"));
     }
 }

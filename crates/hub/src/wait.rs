@@ -35,7 +35,8 @@ impl Handle {
     /// Waits until the question is answered or settled. Its deadlines fire on time meanwhile.
     pub async fn await_answer(&self, id: &QuestionId, timeout: Option<Duration>) -> Result<Awaited, Refusal> {
         let (changed, _watch) = self.changes()?;
-        let end = timeout.map(|timeout| Instant::now() + timeout);
+        // A time that no clock reaches is for ever.
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             let notified = changed.notified();
             let (question, item) = self.question_and_item(id)?;

@@ -4,11 +4,15 @@
 
 mod support;
 
-use querent_core::QuestionId;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use querent_core::{QuestionId, Record};
 use querent_journal::conformance::{Script, verify};
+use querent_journal::files::Options;
 use querent_journal::{Files, Journal, Which};
 
-use crate::support::{Project, deferred, id, options};
+use crate::support::{Project, deferred, id, options, script};
 
 #[test]
 fn handles_that_take_turns_agree_with_each_other_and_with_the_log() {
@@ -79,6 +83,36 @@ fn a_repair_by_another_process_disturbs_nobody() {
     drop(stays);
     project.remembers_all_that_was_acknowledged();
     project.is_sound();
+}
+
+/// Lines are read while they are written and while segments begin: what is unfinished is not damaged.
+#[test]
+fn a_writer_at_work_is_not_mistaken_for_damage() {
+    for segment_limit in [1, 2_000] {
+        let project = Project::empty();
+        let writer = Files::open(project.path(), Options { segment_limit, ..options() });
+        script().accept(&writer, "open", &Script::open("42").unwrap()).unwrap();
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::SeqCst) {
+                        let mut next = 1;
+                        let dense = |record: Record| std::mem::replace(&mut next, record.seq + 1) == record.seq;
+                        project.open().records(0, &mut { dense }).unwrap();
+                        project.open().read().unwrap();
+                    }
+                });
+            }
+            for number in 1..=200 {
+                let ask = Script::ask_human("42", &"Which bank? ".repeat(100)).unwrap();
+                script().accept(&writer, &format!("ask-{number}"), &ask).unwrap();
+                script().accept(&writer, &format!("answer-{number}"), &Script::answer(&question("42", number), "this")).unwrap();
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        project.is_sound();
+    }
 }
 
 fn question(item: &str, number: u32) -> QuestionId {
