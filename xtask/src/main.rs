@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program speaks on its streams")]
 
+mod bench;
 mod e2e;
 mod steps;
 mod tidy;
@@ -33,6 +34,11 @@ const TASKS: &[Task] = &[
         run: |rest| steps::one("docs", rest),
     },
     Task { name: "tests", about: "unit, integration and documentation tests", run: |rest| steps::one("tests", rest) },
+    Task {
+        name: "bench",
+        about: "what Querent costs, as ratios: bench [--quick] [--json] [--only=GROUP]",
+        run: bench::run,
+    },
     Task { name: "e2e", about: "the end-to-end suites: e2e [--list] [SUITE...]", run: e2e::run },
 ];
 

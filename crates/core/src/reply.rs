@@ -200,7 +200,8 @@ fn stage(state: &State) -> Option<Stage> {
 
 fn out_of_rounds(state: &State, question: &Question) -> Refusal {
     let (id, most) = (&question.id, question.max_rounds);
-    let message = format!("{id} had its {most} rounds; it was escalated to a human");
+    let rounds = if most == 1 { "only round".to_owned() } else { format!("{most} rounds") };
+    let message = format!("{id} had its {rounds}; it was escalated to a human");
     Refusal::new(Code::MaxRoundsExceeded, message, format!("wait for the human: querent await {id}"))
         .with(json!({ "question_id": id, "status": question.status, "item_stage": stage(state) }))
 }

@@ -10,11 +10,11 @@ use serde_json::json;
 
 /// Reads `config.toml` and `workflows/*.toml` under `.querent/`.
 pub(crate) fn load(dir: &Path) -> Result<Rules, Refusal> {
-    let config: Config = read(&dir.join("config.toml"))?;
+    let (config, _): (Config, String) = read(&dir.join("config.toml"))?;
     let mut workflows = BTreeMap::new();
     for path in workflow_files(dir)? {
-        let workflow: Workflow = read(&path)?;
-        check_workflow(&path, &workflow, &config)?;
+        let (workflow, text): (Workflow, String) = read(&path)?;
+        check_workflow(&File { path: &path, text: &text }, &workflow, &config)?;
         let name = workflow.name.clone();
         if workflows.insert(name.clone(), workflow).is_some() {
             return Err(wrong(
@@ -42,18 +42,40 @@ pub(crate) fn workflow_files(dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
     Ok(paths)
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Refusal> {
+fn read<T: DeserializeOwned>(path: &Path) -> Result<(T, String), Refusal> {
     let text =
         fs::read_to_string(path).map_err(|error| wrong(path, &error.to_string(), "make it with: querent init"))?;
-    toml::from_str(&text).map_err(|error| explain(path, &text, &error))
+    let read = toml::from_str(&text).map_err(|error| explain(&File { path, text: &text }, &error))?;
+    Ok((read, text))
+}
+
+/// A file that people edit, as it was read.
+struct File<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl File<'_> {
+    /// The refusal that names the line and the column of what stands at `start`.
+    fn wrong(&self, start: usize, message: &str, hint: impl Into<String>, near: Option<&str>) -> Refusal {
+        let before = self.text.get(..start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |it| it.chars().count()) + 1;
+        let message = format!("{}:{line}:{column}: {message}", self.path.display());
+        Refusal::new(Code::InvalidConfig, message, hint)
+            .with(json!({ "file": self.path, "line": line, "column": column, "nearest": near }))
+    }
+
+    /// Where the step of this number says `word`; where it begins, if it is written in a way that is not found.
+    fn in_step(&self, number: usize, word: &str) -> usize {
+        let step = self.text.match_indices("[[steps]]").nth(number).map_or(0, |(start, _)| start);
+        self.text[step..].find(&format!("\"{word}\"")).map_or(step, |found| step + found)
+    }
 }
 
 /// The refusal with the line, the column and the nearest name that would be accepted.
-fn explain(path: &Path, text: &str, error: &toml::de::Error) -> Refusal {
-    let start = error.span().map_or(0, |span| span.start.min(text.len()));
-    let before = text.get(..start).unwrap_or_default();
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().map_or(0, |it| it.chars().count()) + 1;
+fn explain(file: &File<'_>, error: &toml::de::Error) -> Refusal {
+    let start = error.span().map_or(0, |span| span.start.min(file.text.len()));
     let message = error.message().lines().next().unwrap_or_default().to_owned();
     let named: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let near = match named.as_slice() {
@@ -68,47 +90,50 @@ fn explain(path: &Path, text: &str, error: &toml::de::Error) -> Refusal {
         _ => "correct the line; see docs/reference/config.md".to_owned(),
     };
     let short = message.split(", expected").next().unwrap_or(&message);
-    Refusal::new(Code::InvalidConfig, format!("{}:{line}:{column}: {short}", path.display()), hint)
-        .with(json!({ "file": path, "line": line, "column": column, "nearest": near }))
+    file.wrong(start, short, hint, near)
 }
 
-fn check_workflow(path: &Path, workflow: &Workflow, config: &Config) -> Result<(), Refusal> {
+fn check_workflow(file: &File<'_>, workflow: &Workflow, config: &Config) -> Result<(), Refusal> {
     if workflow.steps.is_empty() {
-        return Err(wrong(path, "the workflow has no steps", "add a [[steps]] table with a name and an agent"));
+        return Err(wrong(file.path, "the workflow has no steps", "add a [[steps]] table with a name and an agent"));
     }
     let mut names = BTreeSet::new();
-    for step in &workflow.steps {
+    for (number, step) in workflow.steps.iter().enumerate() {
         let name = step.name.as_str();
+        let wrong = |message: &str, hint: &str| file.wrong(file.in_step(number, name), message, hint, None);
         if Stage::FIXED.contains(&name)
             || name.trim().is_empty()
             || name.chars().any(|c| c.is_control() || c.is_whitespace())
         {
             let message = format!("a step cannot be called `{name}`");
-            return Err(wrong(path, &message, "use a word that is not the name of a fixed stage, like `implement`"));
+            return Err(wrong(&message, "use a word that is not the name of a fixed stage, like `implement`"));
         }
         if !names.insert(name) {
-            return Err(wrong(path, &format!("the step `{name}` is there twice"), "give each step a name of its own"));
+            return Err(wrong(&format!("the step `{name}` is there twice"), "give each step a name of its own"));
         }
         if step.clarify_max_rounds == Some(0) || step.clarify_sla_minutes == 0 {
             let message = format!("step `{name}`: rounds and minutes are at least 1");
-            return Err(wrong(path, &message, "leave the key out for its default"));
+            return Err(wrong(&message, "leave the key out for its default"));
         }
         for agent in [&step.agent].into_iter().chain(&step.can_clarify) {
-            check_agent(path, name, agent, config)?;
+            check_agent(file, (number, name), agent, config)?;
         }
     }
     Ok(())
 }
 
-fn check_agent(path: &Path, step: &str, agent: &AgentName, config: &Config) -> Result<(), Refusal> {
+fn check_agent(file: &File<'_>, step: (usize, &str), agent: &AgentName, config: &Config) -> Result<(), Refusal> {
     if config.agents.contains_key(agent) {
         return Ok(());
     }
-    let hint = match nearest::of(agent.as_str(), config.agents.keys().map(AgentName::as_str)) {
+    let near = nearest::of(agent.as_str(), config.agents.keys().map(AgentName::as_str));
+    let hint = match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("declare it in .querent/config.toml: [agents.{agent}]"),
     };
-    Err(wrong(path, &format!("step `{step}` names the agent `{agent}`, which is not declared"), &hint))
+    let (number, name) = step;
+    let message = format!("step `{name}` names the agent `{agent}`, which is not declared");
+    Err(file.wrong(file.in_step(number, agent.as_str()), &message, hint, near))
 }
 
 fn check_default(dir: &Path, config: &Config, workflows: &BTreeMap<String, Workflow>) -> Result<(), Refusal> {

@@ -43,7 +43,7 @@ impl Handle {
             if !question.status.is_open() {
                 // The caller acts on the answer: it must be durable first.
                 self.inner.journal.sync()?;
-                return Ok(Awaited::Settled(settled(question, item)));
+                return Ok(Awaited::Settled(settled(&question, item)));
             }
             let due = item.open.values().filter_map(|open| open.due).min();
             let patience =
@@ -71,10 +71,11 @@ impl Handle {
     }
 }
 
-fn settled(question: Question, item: Item) -> AnswerReply {
-    let resumed = question.resume_stage.is_some() && !matches!(item.stage, Stage::AwaitingInput | Stage::Blocked);
+fn settled(question: &Question, item: Item) -> AnswerReply {
+    let goes_on = !item.has_ended() && !matches!(item.stage, Stage::AwaitingInput | Stage::Blocked);
+    let resumed = question.resume_stage.is_some() && goes_on;
     let state = State { item: Some(item), ..State::default() };
-    AnswerReply::of(&state, &question, resumed)
+    AnswerReply::of(&state, question, resumed)
 }
 
 async fn until(end: Option<Instant>) {

@@ -58,7 +58,9 @@ impl Journal for Memory {
                 wakes.retain(|wake| wake.strong_count() > 0);
                 wakes.iter().filter_map(Weak::upgrade).collect()
             };
-            wakes.iter().for_each(|wake| wake());
+            for wake in wakes {
+                wake();
+            }
         }
         Ok(applied.reply)
     }

@@ -7,10 +7,11 @@ mod support;
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
+use std::process::Command as Process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use querent_core::Command;
+use querent_core::{Command, Refusal};
 use querent_journal::Files;
 use querent_journal::conformance::{Script, verify};
 use querent_journal::files::{Fault, Ledgers, Options, Step};
@@ -190,4 +191,54 @@ fn dies_at_a_step() {
 
     let mut out = io::stdout();
     writeln!(out, "\nacknowledged {}", reply.as_str()).unwrap();
+}
+
+/// A real one, by a limit on the size of files: the write that does not fit is cut in its middle.
+#[test]
+fn a_disk_that_is_full_loses_nothing_and_says_so() {
+    for limit in [40, 47, 64, 71] {
+        let mut project = Project::empty();
+        project.say(&project.open(), "open", &Script::open("42").unwrap());
+        let inner = child("writes_until_the_disk_is_full", project.path());
+        let mut limited = Process::new("sh");
+        // The signal is ignored, so that the write fails instead.
+        limited.args(["-c", &format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\"")]);
+        limited.arg(inner.get_program()).args(inner.get_args()).env("QUERENT_TEST_DIR", project.path());
+
+        let output = limited.output().unwrap();
+
+        let text = String::from_utf8(output.stdout).unwrap();
+        let refused: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("refused ")).collect();
+        assert_eq!(refused.len(), 3, "{text}");
+        assert!(refused.iter().all(|it| it.contains("make room on the disk")), "{refused:?}");
+        let acknowledged = text.lines().filter(|line| line.starts_with("acknowledged ")).count();
+        let records = verify(&project.open()).unwrap();
+        assert_eq!(records.len(), 1 + acknowledged, "limit {limit}");
+        // There is room again.
+        project.say(&project.open(), "after", &Script::open("after").unwrap());
+        project.is_sound();
+    }
+}
+
+#[test]
+#[ignore = "the part of a child: it is run by the test above"]
+fn writes_until_the_disk_is_full() {
+    let Some(dir) = given_dir() else { return };
+    let files = Files::open(&dir, options());
+    let mut out = io::stdout();
+    writeln!(out).unwrap();
+    let mut refusals = 0;
+    for number in 0.. {
+        let ask = Script::ask("42", &format!("Which {number}? {}", "x".repeat(number * 7 % 400))).unwrap();
+        match script().send(&files, &format!("op-{number}"), &ask) {
+            Ok(_) => writeln!(out, "acknowledged {number}").unwrap(),
+            Err(error) => {
+                writeln!(out, "refused {}", Refusal::from(error).hint).unwrap();
+                refusals += 1;
+            }
+        }
+        if refusals == 3 {
+            return;
+        }
+    }
 }

@@ -107,7 +107,9 @@ fn a_writer_at_work_is_not_mistaken_for_damage() {
             for number in 1..=200 {
                 let ask = Script::ask_human("42", &"Which bank? ".repeat(100)).unwrap();
                 script().accept(&writer, &format!("ask-{number}"), &ask).unwrap();
-                script().accept(&writer, &format!("answer-{number}"), &Script::answer(&question("42", number), "this")).unwrap();
+                script()
+                    .accept(&writer, &format!("answer-{number}"), &Script::answer(&question("42", number), "this"))
+                    .unwrap();
             }
             done.store(true, Ordering::SeqCst);
         });

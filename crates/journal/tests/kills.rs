@@ -141,7 +141,7 @@ fn asks_and_answers_until_it_is_killed() {
     let (Some(dir), Ok(name)) = (given_dir(), std::env::var("QUERENT_TEST_NAME")) else { return };
     // One in two stays for long and lets its ledgers follow later. Small segments, so that many of them begin.
     let ledgers = if name.ends_with(['1', '3', '5', '7', '9']) { Ledgers::Deferred } else { Ledgers::Prompt };
-    let patience = Duration::from_secs(60);
+    let patience = Duration::from_mins(1);
     let files = Files::open(&dir, Options { ledgers, patience, segment_limit: 20_000, ..Options::new(&name) });
     // A line is written at once: a killed process has said it, or not.
     let print = |line: String| io::stdout().write_all(line.as_bytes()).unwrap();

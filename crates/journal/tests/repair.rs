@@ -88,6 +88,22 @@ fn a_torn_ledger_is_made_anew() {
 }
 
 #[test]
+fn a_ledger_that_somebody_edited_is_made_anew_by_a_repair() {
+    let project = given();
+    let promised = everything(&project.open());
+    for (file, word) in [(ITEM, "Work on 42"), (QUESTION, "Which day?")] {
+        let path = project.path().join(file);
+        fs::write(&path, fs::read_to_string(&path).unwrap().replace(word, "Something else")).unwrap();
+    }
+    assert_eq!(project.open().examine().unwrap().len(), 2);
+
+    project.open().repair().unwrap();
+
+    project.is_sound();
+    assert_eq!(everything(&project.open()), promised);
+}
+
+#[test]
 fn a_deleted_ledger_is_made_anew() {
     let given = given();
     for file in [ITEM, QUESTION, SETTLED] {
@@ -106,9 +122,6 @@ fn marks_that_are_missing_or_too_many_are_set_right() {
     for extra in ["open/41", "open/43", "open/stranger"] {
         is_repaired(&given, &format!("{extra} added"), &|dir| fs::write(dir.join(extra), "").unwrap());
     }
-    is_repaired(&given, "one mark for another", &|dir| {
-        fs::rename(dir.join("open/42"), dir.join("open/41")).unwrap();
-    });
 }
 
 #[test]
@@ -229,8 +242,13 @@ fn a_batch_that_is_not_whole_has_not_happened() {
             let what = format!("{how} at byte {cut} of {start} to {}", log.len());
             let project = given.copy();
             fs::write(project.path().join(LOG), &log[..cut]).unwrap();
-            if cut % 2 == 0 {
+            // A reader comes by at every byte; a writer, whose sync takes its time, at every eighth and around ends of lines.
+            let writes = cut % 8 == 0 || log[cut.saturating_sub(2)..(cut + 2).min(log.len())].contains(&b'\n');
+            if !writes || cut % 16 == 0 {
                 assert_eq!(everything(&project.open()), promised, "{what}");
+            }
+            if !writes {
+                continue;
             }
             let ask = Script::ask("42", "And now?").unwrap();
             let asked = support::script().accept(&project.open(), "next", &ask).unwrap();

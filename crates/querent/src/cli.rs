@@ -45,9 +45,9 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  querent demo                                    see a whole conversation in a few seconds
+  querent demo
   querent init && querent item add 42 --title \"Sign in by e-mail\"
-  querent ask --item 42 --from engineer --topic \"Tokens\" --question \"How long do they live?\"
+  querent ask --item 42 --from engineer --topic \"Tokens\" --question \"How long?\"
   querent answer CLR-42-001 --by architect --answer \"15 minutes\"
 
 Exit status:

@@ -10,7 +10,14 @@ fn a_directory_becomes_a_project_and_the_reply_says_how_to_go_on() {
     let created: Vec<&str> = reply["created"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
     assert!(created.contains(&".querent/config.toml") && created.contains(&".gitignore"), "{created:?}");
     assert!(created.iter().all(|path| project.path().join(path).exists()), "{created:?}");
-    assert!(reply["next"].as_array().unwrap().iter().any(|text| text.as_str().unwrap().contains("querent ask")));
+    let next = reply["next"].to_string();
+    assert!(
+        next.contains("querent ask --item 42 --from builder "),
+        "the example's agent is one of the project: {next}"
+    );
+    for name in ["Claude Code", "Codex", "opencode", "Gemini"] {
+        assert!(next.contains(name), "how to connect {name}: {next}");
+    }
     assert_eq!(project.ok(&["item", "list"])["items"], serde_json::json!([]));
 }
 

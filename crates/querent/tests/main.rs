@@ -8,6 +8,7 @@ mod answer;
 mod ask;
 mod await_answer;
 mod completions;
+mod concurrency;
 mod demo;
 mod doctor;
 mod escalate;

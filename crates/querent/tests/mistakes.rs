@@ -90,6 +90,24 @@ fn what_does_not_parse_is_a_usage_error_that_names_the_option() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_named_with_its_option() {
+    let project = Project::new();
+    project.asks_human();
+    std::fs::write(project.path().join("latin1.txt"), b"caf\xe9").unwrap();
+    for (args, named) in [
+        (ask(&["--details", "@none.json"]), "--details: the file `none.json`"),
+        (ask(&["--options", "@none.json"]), "--options: the file `none.json`"),
+        (ask(&["--expect", "json:@none.json"]), "--expect: the file `none.json`"),
+        (vec!["answer", "CLR-42-001", "--answer", "@none.md"], "--answer: the file `none.md`"),
+        (vec!["answer", "CLR-42-001", "--answer", "@latin1.txt"], "--answer: the file `latin1.txt`"),
+    ] {
+        let error = project.refused(&args, "usage");
+        assert!(error["message"].as_str().unwrap().starts_with(named), "{args:?}: {error}");
+        assert!(error["hint"].as_str().unwrap().starts_with("check the path"), "{args:?}: {error}");
+    }
+}
+
+#[test]
 fn a_text_that_begins_with_a_dash_is_told_how_to_be_written() {
     let project = Project::new();
 

@@ -1,4 +1,5 @@
-//! The reference of the command line, `docs/reference/cli/`, is what `--help` says. Generated here, and checked here.
+//! The reference of the command line, `docs/reference/cli/`, is what `--help` says: generated here, and checked here, also
+//! that its examples run. The reference of the config is checked to load.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
 
@@ -34,19 +35,100 @@ fn the_reference_says_what_the_help_says() {
 
 #[test]
 fn every_command_says_what_it_is_for_and_shows_examples() {
-    for command in commands(&[]) {
-        for path in
-            [vec![command.as_str()]].into_iter().chain(commands(&[&command]).iter().map(|sub| vec![&*command, sub]))
-        {
-            let help = help(&path);
-            assert!(help.contains("\nExamples:\n  "), "querent {} --help has no examples", path.join(" "));
-            assert!(
-                help.lines().all(|line| line.chars().count() <= 100),
-                "a line of querent {} --help is too long",
-                path.join(" ")
-            );
+    for path in paths() {
+        let name = path.join(" ");
+        let help = help(&path.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(help.contains("\nExamples:\n  "), "querent {name} --help has no examples");
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "a line of querent {name} --help is too long");
+    }
+}
+
+#[test]
+fn every_example_in_the_help_runs() {
+    for path in paths() {
+        for example in examples(&help(&path.iter().map(String::as_str).collect::<Vec<_>>())) {
+            let place = tempfile::tempdir().unwrap();
+            let project = place.path().join("project");
+            let prepared = run(&project, PREPARED);
+            assert_eq!(prepared.0, Some(0), "{}", prepared.1);
+
+            let (code, said) = run(&project, &example);
+
+            assert!(code.is_some_and(|code| code < 2), "`{example}` does not run: {said}");
+            assert!(example.lines().all(|line| line.len() <= 80), "`{example}` is too wide for a terminal");
         }
     }
+}
+
+#[test]
+fn the_files_in_the_reference_of_the_config_are_read_as_they_stand() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/config.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let files: Vec<&str> = page.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    let project = tempfile::tempdir().unwrap();
+    let workflows = project.path().join(".querent/workflows");
+    std::fs::create_dir_all(&workflows).unwrap();
+    std::fs::write(project.path().join(".querent/config.toml"), files[0]).unwrap();
+    std::fs::write(workflows.join("feature.toml"), files[1]).unwrap();
+
+    let (code, said) = run(project.path(), "querent item add 42 --title T");
+
+    assert_eq!((files.len(), code), (2, Some(0)), "{said}");
+    let keys = files.iter().flat_map(|file| file.lines()).filter_map(|line| line.split_once(" = "));
+    for (key, _) in keys.filter(|(key, _)| !["kind", "command"].contains(key)) {
+        assert!(
+            page.contains(&format!(".{key}` |")) || page.contains(&format!("| `{key}` |")),
+            "{key} is not explained"
+        );
+    }
+}
+
+/// What the examples take for granted: an item in the engineer's step with open questions, and files.
+const PREPARED: &str = "set -e
+querent init --name shop
+echo 'a decision' > decision.md
+echo '{}' > limits.schema.json
+querent item add 42 --title T && querent item move 42 --to implement
+for n in 1 2 3; do querent ask --item 42 --from engineer --to architect --no-blocking --topic T --question Q; done";
+
+/// Every command, and every command below one.
+fn paths() -> Vec<Vec<String>> {
+    let below = |command: &String| {
+        let subs = commands(&[command]).into_iter().map(|sub| vec![command.clone(), sub]);
+        [vec![command.clone()]].into_iter().chain(subs).collect::<Vec<_>>()
+    };
+    [Vec::new()].into_iter().chain(commands(&[]).iter().flat_map(below)).collect()
+}
+
+/// The examples of a help text, each with its continued lines. What would wait is told not to, and nothing leaves its place.
+fn examples(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1).take_while(|line| line.starts_with("  "));
+    let mut examples: Vec<String> = Vec::new();
+    for line in lines {
+        match examples.last_mut().filter(|example| example.ends_with('\\')) {
+            Some(example) => example.extend(["\n", line]),
+            None => examples.push(line.to_owned()),
+        }
+    }
+    let hurried = |example: String| match example.contains("querent await") {
+        true => example.replace(" --timeout 10m", "") + " --timeout 1ms",
+        false => example.replace("--wait 10m", "--wait 1ms").replace(" --follow", "").replace("/tmp/", "./"),
+    };
+    examples.into_iter().map(hurried).collect()
+}
+
+/// Runs a line of shell as a user of this directory; returns its exit status and what it said.
+fn run(directory: &Path, line: &str) -> (Option<i32>, String) {
+    let binaries = Path::new(env!("CARGO_BIN_EXE_querent")).parent().unwrap();
+    let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
+    let home = directory.join("home");
+    for shell in [".zfunc", ".local/share/bash-completion/completions", ".config/fish/completions"] {
+        std::fs::create_dir_all(home.join(shell)).unwrap();
+    }
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(directory).env("PATH", path).env("HOME", &home).env("TMPDIR", &home);
+    let output = shell.env_remove("QUERENT_ITEM").env_remove("QUERENT_AGENT").stdin(Stdio::null()).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// A page for each command, with the commands below it, and one that lists them.

@@ -63,7 +63,7 @@ pub struct ReadyView {
     pub agent: Option<AgentName>,
     /// Whether nothing can be done on it now.
     pub blocked: bool,
-    /// Why not.
+    /// Why not: `BLOCKED: …`.
     pub reason: Option<String>,
 }
 
@@ -75,12 +75,12 @@ pub fn ready(item: &Item, rules: &Rules) -> Option<ReadyView> {
     let workflow = rules.workflow(&item.workflow).ok();
     let step = item.step().and_then(|step| workflow?.step(step));
     let waits = item.open.iter().find(|(_, question)| question.blocking);
-    let reason = match waits {
+    let why = match waits {
         Some((number, question)) => {
             Some(format!("clarification pending ({} waits for {})", item.question_id(*number), question.to))
         }
         None if item.stage == Stage::Blocked => {
-            Some(item.status_reason.clone().unwrap_or_else(|| "blocked".to_owned()))
+            Some(item.status_reason.clone().unwrap_or_else(|| "a person must move it on".to_owned()))
         }
         None => None,
     };
@@ -89,7 +89,7 @@ pub fn ready(item: &Item, rules: &Rules) -> Option<ReadyView> {
         title: item.title.clone(),
         stage: item.stage.clone(),
         agent: step.map(|step| step.agent.clone()),
-        blocked: reason.is_some(),
-        reason,
+        blocked: why.is_some(),
+        reason: why.map(|why| format!("BLOCKED: {why}")),
     })
 }

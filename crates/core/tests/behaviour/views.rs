@@ -179,17 +179,17 @@ fn the_ready_queue_says_whose_turn_it_is_and_what_holds_it_up() {
         .then(|it| assert_eq!(in_queue(it), Some(json!(["implement", "engineer", false, null]))))
         .and(engineer().asks("architect", "Which auth?"))
         .then(|it| {
-            let reason = "clarification pending (CLR-42-001 waits for architect)";
+            let reason = "BLOCKED: clarification pending (CLR-42-001 waits for architect)";
             assert_eq!(in_queue(it), Some(json!(["implement", "engineer", true, reason])));
         })
         .and(engineer().escalates(Q1))
         .then(|it| {
-            let reason = "clarification pending (CLR-42-001 waits for human)";
+            let reason = "BLOCKED: clarification pending (CLR-42-001 waits for human)";
             assert_eq!(in_queue(it), Some(json!(["awaiting_input", "engineer", true, reason])));
         })
         .and(human().answers(Q1, "JWT"))
         .and(human().moves_to("blocked"))
-        .then(|it| assert_eq!(in_queue(it), Some(json!(["blocked", null, true, "blocked"]))))
+        .then(|it| assert_eq!(in_queue(it), Some(json!(["blocked", null, true, "BLOCKED: a person must move it on"]))))
         .and(human().moves_to("ready_to_merge"))
         .then(|it| assert_eq!(in_queue(it), None))
         .and(human().ends_as(Outcome::Merged))

@@ -9,7 +9,7 @@ use super::{Broken, Script, ensure, records, same, verify};
 use crate::{Journal, Which};
 
 /// How long an event is waited for before it counts as lost. Nothing is slept: it usually takes a millisecond.
-const LOST: Duration = Duration::from_secs(60);
+const LOST: Duration = Duration::from_mins(1);
 
 pub(super) fn an_empty_journal_has_nothing(journal: &Arc<dyn Journal>, _: &Script) -> Result<(), Broken> {
     let snapshot = journal.read()?;

@@ -139,13 +139,11 @@ impl Job for Carry {
     }
 
     fn run(&mut self, state: &mut State) -> Applied {
-        match &self.operation {
-            Some(operation) => apply(state, &self.command, operation, &self.script.rules, self.script.now),
-            None => {
-                let reply = Envelope::refused(&Refusal::malformed("operation_id", "", "a word"));
-                Applied { batches: Vec::new(), reply }
-            }
-        }
+        let Some(operation) = &self.operation else {
+            let reply = Envelope::refused(&Refusal::malformed("operation_id", "", "a word"));
+            return Applied { batches: Vec::new(), reply };
+        };
+        apply(state, &self.command, operation, &self.script.rules, self.script.now)
     }
 }
 

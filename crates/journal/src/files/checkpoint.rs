@@ -19,6 +19,9 @@ pub(crate) struct Checkpoint {
     pub(crate) items: u64,
     /// How many of them are marked as open, so that a missing marker is noticed.
     pub(crate) open: u64,
+    /// Whether marks are being set: if so for long, whoever set them is gone and they must be counted anew.
+    #[serde(default)]
+    pub(crate) marking: bool,
     /// The boot of the machine in which it was written: a power cut may have taken derived data that this promises.
     pub(crate) boot: String,
 }
@@ -29,7 +32,7 @@ const LENGTH: usize = 512;
 impl Checkpoint {
     /// Of an empty journal.
     pub(crate) fn empty() -> Self {
-        Self { place: Place::START, items: 0, open: 0, boot: boot() }
+        Self { place: Place::START, items: 0, open: 0, marking: false, boot: boot() }
     }
 
     /// The stored one, if it can be read. A writer may be at work on it, so a torn one is read again.
@@ -44,6 +47,11 @@ impl Checkpoint {
             }
             serde_json::from_slice(bytes.trim_ascii_end()).ok()
         })
+    }
+
+    /// The stored one, if what it promises can be relied on.
+    pub(crate) fn sound(layout: &Layout) -> Option<Self> {
+        Self::load(layout).filter(|it| it.is_of_this_boot() && it.place.is_in(layout))
     }
 
     pub(crate) fn store(&self, layout: &Layout) -> Result<(), Error> {

@@ -71,7 +71,7 @@ pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
         findings.push(derived("the index of operations is missing or incomplete", &layout.operations_index()));
     }
     compare_ledgers(layout, &states, &mut findings)?;
-    compare_checkpoint(layout, &states, &mut findings)?;
+    findings.extend(compare_checkpoint(layout, &states));
     Ok(findings)
 }
 
@@ -101,25 +101,18 @@ fn compare_ledgers(
             severity: Severity::Warning,
             what: "a ledger is of an item that the log does not know".to_owned(),
             place: layout.item_dir(&id).display().to_string(),
-            cure: "move it away if you do not know it; querent does not read it".to_owned(),
+            cure: "querent doctor --repair sets it aside; nothing of it is deleted".to_owned(),
         });
     }
     Ok(())
 }
 
-fn compare_checkpoint(
-    layout: &Layout,
-    states: &BTreeMap<ItemId, State>,
-    findings: &mut Vec<Finding>,
-) -> Result<(), Error> {
+fn compare_checkpoint(layout: &Layout, states: &BTreeMap<ItemId, State>) -> Option<Finding> {
     let open =
         states.values().filter_map(|state| state.item.as_ref()).filter(|item| item.has_active_questions()).count();
     let good = Checkpoint::load(layout)
         .is_some_and(|it| it.place.is_in(layout) && it.items == states.len() as u64 && it.open == open as u64);
-    if !good {
-        findings.push(derived("the checkpoint does not follow from the log", &layout.checkpoint()));
-    }
-    Ok(())
+    (!good).then(|| derived("the checkpoint does not follow from the log", &layout.checkpoint()))
 }
 
 fn derived(what: &str, place: &Path) -> Finding {

@@ -23,6 +23,10 @@ impl Layout {
         self.dir.join("journal.lock")
     }
 
+    pub(crate) fn ledgers_lock(&self) -> PathBuf {
+        self.dir.join("ledgers.lock")
+    }
+
     pub(crate) fn journal(&self) -> PathBuf {
         self.dir.join("journal")
     }

@@ -131,7 +131,7 @@ mod tests {
         let path = dir.path().join("journal.lock");
         let [first, second, third] = ["a", "b", "c"].map(|name| Lock::open(&path, name).unwrap());
         let held = first.acquire(Duration::from_secs(5)).unwrap();
-        let waiter = thread::spawn(move || second.queue_up(Duration::from_secs(60)).unwrap());
+        let waiter = thread::spawn(move || second.queue_up(Duration::from_mins(1)).unwrap());
         drop(held);
         let held = waiter.join().unwrap();
 
@@ -148,7 +148,7 @@ mod tests {
         let held = first.acquire(Duration::from_secs(5)).unwrap();
         let waiter = thread::spawn({
             let second = Lock::open(&path, "b").unwrap();
-            move || second.acquire(Duration::from_secs(60)).is_ok()
+            move || second.acquire(Duration::from_mins(1)).is_ok()
         });
 
         drop(held);

@@ -114,30 +114,51 @@ pub(crate) fn scan(
     from: Place,
     mut each: impl FnMut(Line, Place, u64) -> Result<(), Error>,
 ) -> Result<End, Error> {
+    if from == Place::START {
+        check_segments(layout)?;
+    }
     let mut place = from;
     loop {
-        let torn = scan_segment(layout, &mut place, &mut each)?;
-        let next = layout.segment(place.segment + 1);
-        if !next.exists() {
-            return Ok(End { place, torn });
+        // Looked at before the segment is read: a writer may add to it and begin the next one meanwhile.
+        let sealed = layout.segment(place.segment + 1).exists();
+        let unfinished = scan_segment(layout, &mut place, &mut each)?;
+        match unfinished {
+            Some(end) if sealed => return Err(damaged(layout, end, &Damage::Torn)),
+            None if sealed => place = Place { segment: place.segment + 1, end: 0, ..place },
+            _ if layout.segment(place.segment + 1).exists() => {}
+            unfinished => return Ok(End { place, torn: unfinished.is_some() }),
         }
-        if torn {
-            return Err(damaged(layout, place, &Damage::Torn));
-        }
-        place = Place { segment: place.segment + 1, end: 0, ..place };
     }
 }
 
-/// Reads one segment to its end; says whether it ends in something unfinished.
+/// A segment that is missing before the last one is not the end of the log.
+fn check_segments(layout: &Layout) -> Result<(), Error> {
+    let Ok(entries) = std::fs::read_dir(layout.journal()) else { return Ok(()) };
+    let number = |name: &str| name.strip_suffix(".jsonl")?.parse::<u32>().ok();
+    let last = entries.filter_map(|entry| number(entry.ok()?.file_name().to_str()?)).max();
+    match (1..last.unwrap_or(0)).map(|number| layout.segment(number)).find(|path| !path.exists()) {
+        Some(segment) => Err(Error::Damaged { segment, line: 1, why: "the segment is missing".to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// Cuts off what stands behind `place`: it was never finished, and so never acknowledged. Under the lock only.
+pub(crate) fn cut(layout: &Layout, place: Place) -> Result<(), Error> {
+    let path = layout.segment(place.segment);
+    let cut = OpenOptions::new().write(true).open(&path).and_then(|segment| segment.set_len(place.end));
+    cut.map_err(Error::io("cut the torn end of", &path))
+}
+
+/// Reads one segment to its end; says behind which place something unfinished stands, if it does.
 fn scan_segment(
     layout: &Layout,
     place: &mut Place,
     each: &mut impl FnMut(Line, Place, u64) -> Result<(), Error>,
-) -> Result<bool, Error> {
+) -> Result<Option<Place>, Error> {
     let path = layout.segment(place.segment);
     let mut file = match File::open(&path) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && place.end == 0 => return Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && place.end == 0 => return Ok(None),
         Err(error) => return Err(Error::io("open", &path)(error)),
     };
     file.seek(SeekFrom::Start(place.end)).map_err(Error::io("read", &path))?;
@@ -145,16 +166,24 @@ fn scan_segment(
     let mut bytes = Vec::new();
     let mut batch: Vec<(Line, Place, u64)> = Vec::new();
     let mut end = *place;
+    let mut again = false;
     loop {
         bytes.clear();
         let length = reader.read_until(b'\n', &mut bytes).map_err(Error::io("read", &path))?;
         if length == 0 {
-            return Ok(!batch.is_empty());
+            return Ok((!batch.is_empty()).then_some(end));
         }
         let line = match bytes.strip_suffix(b"\n").ok_or(Damage::Torn).and_then(wire::decode) {
             Ok(line) if line.record.seq == end.seq + 1 => line,
             Ok(_) => return Err(damaged(layout, end, &Damage::Unreadable("its seq does not follow".to_owned()))),
-            Err(Damage::Torn) if !is_followed_by_a_line(&mut reader, &path)? => return Ok(true),
+            Err(Damage::Torn) if !is_followed_by_a_line(&mut reader, &path)? => return Ok(Some(end)),
+            Err(Damage::Torn) if !again => {
+                // A writer may have been in the middle of it: look again, from the last whole batch on.
+                (again, end) = (true, *place);
+                batch.clear();
+                reader.seek(SeekFrom::Start(place.end)).map_err(Error::io("read", &path))?;
+                continue;
+            }
             Err(damage) => return Err(damaged(layout, end, &damage)),
         };
         let start = end.end;
@@ -164,7 +193,7 @@ fn scan_segment(
         batch.push((line, end, start));
         if complete {
             batch.drain(..).try_for_each(|(line, place, start)| each(line, place, start))?;
-            *place = end;
+            (*place, again) = (end, false);
         }
     }
 }

@@ -15,10 +15,11 @@ use super::layout::Layout;
 use crate::Error;
 
 const SLOT: usize = 16;
-const HEADER: u64 = 16;
+/// How many slots there are and how many are filled, in the place of a slot.
+const HEADER: u64 = SLOT as u64;
 const SMALLEST: u64 = 1 << 10;
 /// Slots that one read brings.
-const CHUNK: u64 = 16;
+const CHUNK: usize = 16;
 
 /// The start of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl Index {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("open", &path)(error)),
         };
-        let mut header = [0; HEADER as usize];
+        let mut header = [0; SLOT];
         let length = file.metadata().map_err(Error::io("read", &path))?.len();
         if file.read_exact_at(&mut header, 0).is_err() {
             return Ok(None);
@@ -90,9 +91,11 @@ impl Index {
         Ok(true)
     }
 
-    /// A new, empty index in place of whatever there was.
-    pub(crate) fn create(layout: &Layout) -> Result<Self, Error> {
-        Self::build(layout, SMALLEST, &[])
+    /// A new index of these lines in place of whatever there was.
+    pub(crate) fn create(layout: &Layout, lines: &[(u64, Start)]) -> Result<Self, Error> {
+        let slots = (lines.len() as u64 * 4).next_power_of_two().max(SMALLEST);
+        let entries: Vec<u8> = lines.iter().flat_map(|(key, start)| entry(*key, *start)).collect();
+        Self::build(layout, slots, &entries)
     }
 
     /// The lines that may be of this key.
@@ -116,11 +119,8 @@ impl Index {
         if known {
             return Ok(());
         }
-        let mut bytes = [0; SLOT];
-        bytes[..8].copy_from_slice(&key.to_le_bytes());
-        bytes[8..].copy_from_slice(&pack(start).to_le_bytes());
         self.filled += 1;
-        let written = self.file.write_all_at(&bytes, HEADER + slot * SLOT as u64);
+        let written = self.file.write_all_at(&entry(key, start), HEADER + slot * SLOT as u64);
         // The count may lag behind after a crash: the table is only half full, so that does no harm.
         let written = written.and_then(|()| self.file.write_all_at(&self.filled.to_le_bytes(), 8));
         written.map_err(Error::io("write", &self.layout.operations_index()))
@@ -130,9 +130,9 @@ impl Index {
     fn probe(&self, key: u64, mut stop: impl FnMut(u64, Start) -> bool) -> Result<(u64, bool), Error> {
         let mask = self.slots - 1;
         let mut slot = key & mask;
-        for _ in 0..=self.slots / CHUNK {
-            let count = CHUNK.min(self.slots - slot);
-            let mut bytes = [0; CHUNK as usize * SLOT];
+        for _ in 0..=self.slots / CHUNK as u64 {
+            let count = (CHUNK as u64).min(self.slots - slot);
+            let mut bytes = [0; CHUNK * SLOT];
             let bytes = &mut bytes[..usize::try_from(count).unwrap_or(0) * SLOT];
             let read = self.file.read_exact_at(bytes, HEADER + slot * SLOT as u64);
             read.map_err(Error::io("read", &self.layout.operations_index()))?;
@@ -187,6 +187,14 @@ impl Index {
     }
 }
 
+/// A slot that is filled.
+fn entry(key: u64, start: Start) -> [u8; SLOT] {
+    let mut bytes = [0; SLOT];
+    bytes[..8].copy_from_slice(&key.to_le_bytes());
+    bytes[8..].copy_from_slice(&pack(start).to_le_bytes());
+    bytes
+}
+
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
@@ -207,7 +215,7 @@ mod tests {
     fn what_was_added_is_found_also_after_growing_and_opening_again() {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::new(dir.path());
-        let mut index = Index::create(&layout).unwrap();
+        let mut index = Index::create(&layout, &[]).unwrap();
         let start = |n: u64| Start { segment: 1 + u32::try_from(n % 3).unwrap(), offset: n * 300 };
         let id = |n: u64| operation_key(&format!("op-{n}").parse().unwrap());
         for n in 0..5_000 {
@@ -228,7 +236,7 @@ mod tests {
     fn a_table_that_another_process_put_in_place_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::new(dir.path());
-        let mut ours = Index::create(&layout).unwrap();
+        let mut ours = Index::create(&layout, &[]).unwrap();
         let mut theirs = Index::open(&layout).unwrap().unwrap();
         let id = |n: u64| operation_key(&format!("op-{n}").parse().unwrap());
         for n in 0..5_000 {
@@ -245,7 +253,7 @@ mod tests {
     fn a_damaged_index_is_not_used() {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::new(dir.path());
-        Index::create(&layout).unwrap();
+        Index::create(&layout, &[]).unwrap();
         fs::write(layout.operations_index(), b"short").unwrap();
 
         assert!(Index::open(&layout).unwrap().is_none());

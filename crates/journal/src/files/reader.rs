@@ -24,10 +24,11 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn open(files: &'a Files, layout: &'a Layout) -> Result<Self, Error> {
-        let sound = || Checkpoint::load(layout).filter(|it| it.is_of_this_boot() && it.place.is_in(layout));
+        let sound = || Checkpoint::sound(layout);
         let mut checkpoint = sound();
         // Without a checkpoint everything is read from the log, every time; so it is put in order once, if that can be.
-        if checkpoint.is_none() && layout.segment(1).exists() && files.repair().is_ok() {
+        let well = || Ok(sound().is_some());
+        if checkpoint.is_none() && layout.segment(1).exists() && files.repair_unless(well).is_ok() {
             checkpoint = sound();
         }
         let from = checkpoint.as_ref().map_or(Place::START, |it| it.place);
@@ -57,7 +58,10 @@ impl<'a> Reader<'a> {
             // A writer may have been between the two: look again before believing that something is missing.
             checkpoint = Checkpoint::load(self.layout);
         }
-        self.files.repair()?;
+        self.files.repair_unless(|| {
+            let listed = ledger::names(&dir)?.len() as u64;
+            Ok(Checkpoint::load(self.layout).is_some_and(|it| expected(&it) == listed))
+        })?;
         ledger::names(&dir)
     }
 }
@@ -118,16 +122,15 @@ impl Reader<'_> {
         {
             return Ok(true);
         }
-        let known = match self.whole.get() {
-            Some(known) => known,
-            None => {
-                let mut all = BTreeSet::new();
-                log::scan(self.layout, Place::START, |line, _, _| {
-                    all.insert(line.record.stream);
-                    Ok(())
-                })?;
-                self.whole.get_or_init(|| all)
-            }
+        let known = if let Some(known) = self.whole.get() {
+            known
+        } else {
+            let mut all = BTreeSet::new();
+            log::scan(self.layout, Place::START, |line, _, _| {
+                all.insert(line.record.stream);
+                Ok(())
+            })?;
+            self.whole.get_or_init(|| all)
         };
         Ok(!known.contains(id))
     }

@@ -1,12 +1,13 @@
 //! How what is derived is made anew from the log.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 
 use querent_core::wire::Line;
 use querent_core::{ItemId, QuestionId, State, evolve};
 
 use super::checkpoint::Checkpoint;
+use super::flush::LedgersLock;
 use super::layout::Layout;
 use super::ledger::{self, Found};
 use super::log::{self, End};
@@ -17,21 +18,28 @@ use crate::Error;
 
 /// Reads the whole log and repairs whatever does not follow from it: index, ledgers, marks, checkpoint. Under the lock.
 pub(crate) fn recover(layout: &Layout) -> Result<(Checkpoint, Index), Error> {
-    for dir in [layout.journal(), layout.items(), layout.open(), layout.operations()] {
-        fs::create_dir_all(&dir).map_err(Error::io("make", &dir))?;
-    }
-    let mut index = Index::create(layout)?;
+    recover_with(layout, &LedgersLock::wait(layout)?)
+}
+
+/// The same, with the lock of the derived files at hand.
+pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(Checkpoint, Index), Error> {
+    make_dirs(layout)?;
+    let mut lines: Vec<(u64, Start)> = Vec::new();
     let mut versions: BTreeMap<ItemId, u64> = BTreeMap::new();
     let mut questions: BTreeMap<QuestionId, u64> = BTreeMap::new();
-    let End { place, .. } = log::scan(layout, Place::START, |line, place, offset| {
-        for key in keys(&line) {
-            index.insert(key, Start { segment: place.segment, offset })?;
-        }
+    let End { place, torn } = log::scan(layout, Place::START, |line, place, offset| {
+        lines.extend(keys(&line).map(|key| (key, Start { segment: place.segment, offset })));
         let version = line.record.version;
         questions.extend(line.record.event.question().map(|id| (id.clone(), version)));
         versions.insert(line.record.stream, version);
         Ok(())
     })?;
+    // Nothing was touched so far: a log that cannot be read leaves the rest as it is.
+    if torn {
+        log::cut(layout, place)?;
+    }
+    let index = Index::create(layout, &lines)?;
+    set_aside_strangers(layout, &versions)?;
     let mut wrong = BTreeSet::new();
     for (id, version) in &versions {
         let good = matches!(ledger::read_item(layout, id)?, Found::Good(item) if item.version == *version);
@@ -52,6 +60,27 @@ pub(crate) fn recover(layout: &Layout) -> Result<(Checkpoint, Index), Error> {
     Ok((checkpoint, index))
 }
 
+fn make_dirs(layout: &Layout) -> Result<(), Error> {
+    let fresh = !layout.journal().exists();
+    for dir in [layout.journal(), layout.items(), layout.open(), layout.operations()] {
+        fs::create_dir_all(&dir).map_err(Error::io("make", &dir))?;
+    }
+    // The log is durable only in a directory that is.
+    let durable = if fresh { File::open(layout.dir()).and_then(|dir| dir.sync_all()) } else { Ok(()) };
+    durable.map_err(Error::io("sync", layout.dir()))
+}
+
+/// Moves the ledgers of items that the log does not know out of the way: a power cut took their lines. They are kept.
+fn set_aside_strangers(layout: &Layout, known: &BTreeMap<ItemId, u64>) -> Result<(), Error> {
+    for id in ledger::names(&layout.items())?.iter().filter(|id| !known.contains_key(*id)) {
+        let path = layout.item_dir(id);
+        let mut aside = (1..).map(|number| path.with_extension(format!("unknown-{number}")));
+        let aside = aside.find(|aside| !aside.exists()).unwrap_or_default();
+        fs::rename(&path, aside).map_err(Error::io("set aside", &path))?;
+    }
+    Ok(())
+}
+
 /// An item with all of its questions, folded from the whole log.
 pub(crate) fn rebuild(layout: &Layout, id: &ItemId) -> Result<State, Error> {
     let mut state = State::default();
@@ -64,8 +93,13 @@ pub(crate) fn rebuild(layout: &Layout, id: &ItemId) -> Result<State, Error> {
     Ok(state)
 }
 
+/// Writes every ledger anew, also those that look right: somebody may have edited one.
+pub(crate) fn rewrite_all(layout: &Layout, _ledgers: &LedgersLock) -> Result<(), Error> {
+    rewrite(layout, &ledger::names(&layout.items())?.into_iter().collect())
+}
+
 /// Folds these items from the log and writes their ledgers anew.
-pub(crate) fn rewrite(layout: &Layout, ids: &BTreeSet<ItemId>) -> Result<(), Error> {
+fn rewrite(layout: &Layout, ids: &BTreeSet<ItemId>) -> Result<(), Error> {
     if ids.is_empty() {
         return Ok(());
     }

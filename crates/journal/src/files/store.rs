@@ -1,6 +1,6 @@
 //! What a writer does under the lock: catch up, run updates, write lines, bring the derived files up to date.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use querent_core::wire::{self, Line};
 use querent_core::{
@@ -9,6 +9,7 @@ use querent_core::{
 };
 
 use super::checkpoint::Checkpoint;
+use super::flush::{Plan, Planned};
 use super::layout::Layout;
 use super::ledger::{self, Found};
 use super::log::{self, Log};
@@ -26,7 +27,6 @@ pub(crate) struct Store {
     options: Options,
     log: Log,
     index: Index,
-    checkpoint: Checkpoint,
     /// The lines after the checkpoint: the derived files do not hold them yet.
     tail: Vec<(Record, Place)>,
     /// Items as they are at the end of the log.
@@ -39,14 +39,12 @@ pub(crate) struct Store {
     fresh: HashMap<OperationId, Operation>,
     /// The tail's length before them.
     written: usize,
-    /// The last line that was read, not written, here.
-    read: u64,
 }
 
 impl Store {
     /// Opens the project's files, or brings them in order first.
     pub(crate) fn open(layout: &Layout, options: &Options) -> Result<Self, Error> {
-        let sound = Checkpoint::load(layout).filter(|it| it.is_of_this_boot() && it.place.is_in(layout));
+        let sound = Checkpoint::sound(layout);
         let index = Index::open(layout)?;
         let (checkpoint, index) = match (sound, index) {
             (Some(checkpoint), Some(index)) => (checkpoint, index),
@@ -58,23 +56,21 @@ impl Store {
             options: options.clone(),
             log,
             index,
-            checkpoint,
             tail: Vec::new(),
             held: HashMap::new(),
             buffer: Vec::new(),
             starts: Vec::new(),
             fresh: HashMap::new(),
             written: 0,
-            read: 0,
         })
     }
 
     /// Takes in what other processes wrote.
     pub(crate) fn catch_up(&mut self) -> Result<(), Error> {
         if !self.index.refresh()? {
-            (self.checkpoint, self.index) = recover::recover(&self.layout)?;
+            (_, self.index) = recover::recover(&self.layout)?;
         }
-        let Self { log, index, tail, held, read, .. } = self;
+        let Self { log, index, tail, held, .. } = self;
         log.catch_up(|line, place, offset| {
             let start = Start { segment: place.segment, offset };
             for key in keys(&line) {
@@ -83,7 +79,6 @@ impl Store {
             if let Some(state) = held.get_mut(&line.record.stream) {
                 evolve_held(state, &line.record);
             }
-            *read = line.record.seq;
             tail.push((line.record, place));
             Ok(())
         })?;
@@ -196,87 +191,40 @@ impl Store {
         &self.log
     }
 
-    /// Brings ledgers, marks and the checkpoint up to the end of the log. Costs what the tail touches.
-    pub(crate) fn flush(&mut self) -> Result<(), Error> {
-        self.drop_what_others_flushed()?;
-        if self.tail.is_empty() {
-            return Ok(());
-        }
-        let mut items: HashMap<ItemId, (Place, BTreeSet<QuestionId>)> = HashMap::new();
-        let mut questions: HashMap<QuestionId, Place> = HashMap::new();
+    /// What is to be written so that the derived files hold the whole log. Costs what the tail touches.
+    pub(crate) fn plan(&mut self) -> Result<Option<Plan>, Error> {
+        let mut touched: BTreeMap<ItemId, (Place, BTreeMap<QuestionId, Place>)> = BTreeMap::new();
         for (record, place) in &self.tail {
-            let (last, touched) = items.entry(record.stream.clone()).or_insert((*place, BTreeSet::new()));
+            let (last, questions) = touched.entry(record.stream.clone()).or_insert((*place, BTreeMap::new()));
             *last = *place;
-            if let Some(question) = record.event.question() {
-                touched.insert(question.clone());
-                questions.insert(question.clone(), *place);
-            }
+            questions.extend(record.event.question().map(|id| (id.clone(), *place)));
         }
-        let interrupted = self.was_interrupted()?;
-        let opened = self.tail.iter().filter(|(record, _)| record.version == 1).count() as u64;
-        let mut checkpoint = Checkpoint { place: self.log.place, ..self.checkpoint.clone() };
-        checkpoint.items += opened;
-        for (id, (place, touched)) in items {
+        let mut ledgers = Vec::with_capacity(touched.len());
+        for (id, (place, questions)) in touched {
             let mut state = self.load(&id)?;
-            for question in touched {
-                self.load_question(&mut state, &question)?;
-                if let (Some(question), Some(place)) = (state.questions.get(&question), questions.get(&question)) {
-                    ledger::write_question(&self.layout, question, *place)?;
-                    self.reach(Step::QuestionWritten)?;
-                }
+            for question in questions.keys() {
+                self.load_question(&mut state, question)?;
             }
-            if let Some(item) = &state.item {
-                ledger::write_item(&self.layout, item, place)?;
-                self.reach(Step::ItemWritten)?;
-                checkpoint.open = checkpoint.open.saturating_add_signed(ledger::mark(&self.layout, item)?);
-            }
-            self.hold(id, state);
+            let found = questions.iter().filter_map(|(id, place)| Some((state.questions.get(id)?.clone(), *place)));
+            let questions = found.collect();
+            ledgers.extend(state.item.clone().map(|item| Planned { item, place, questions }));
+            self.held.insert(id, state);
         }
-        if interrupted {
-            checkpoint.open = recover::remark(&self.layout)?;
-        }
-        self.reach(Step::Marked)?;
-        checkpoint.store(&self.layout)?;
-        self.reach(Step::Checkpointed)?;
-        self.checkpoint = checkpoint;
-        self.tail.clear();
-        self.written = 0;
+        let opened = self.tail.iter().filter(|(record, _)| record.version == 1).map(|(record, _)| record.seq).collect();
+        Ok((!ledgers.is_empty()).then_some(Plan { end: self.log.place, opened, ledgers }))
+    }
+
+    /// The derived files hold the log up to `checkpoint`; what was kept for them is no longer needed.
+    pub(crate) fn flushed(&mut self, checkpoint: &Checkpoint) {
+        let flushed = checkpoint.place.seq;
+        self.tail.retain(|(record, _)| record.seq > flushed);
+        self.written = self.tail.len();
         if self.held.len() > MOST_HELD {
             self.held.clear();
         }
-        Ok(())
-    }
-
-    /// Whether a flush of these lines began and did not end: then some of their marks are set already, and cannot be
-    /// counted by what changes.
-    fn was_interrupted(&self) -> Result<bool, Error> {
-        let mut seen = HashSet::new();
-        for (record, _) in self.tail.iter().take_while(|(record, _)| record.seq <= self.read) {
-            let first = seen.insert(&record.stream);
-            let ledger = first.then(|| ledger::read_item(&self.layout, &record.stream)).transpose()?;
-            if matches!(ledger, Some(Found::Good(item)) if item.version >= record.version) {
-                return Ok(true);
-            }
+        for state in self.held.values_mut() {
+            state.questions.retain(|_, question| question.status.is_open());
         }
-        Ok(false)
-    }
-
-    /// Another process may have brought the derived files farther than this one knows.
-    fn drop_what_others_flushed(&mut self) -> Result<(), Error> {
-        match Checkpoint::load(&self.layout).filter(|it| it.is_of_this_boot() && it.place.is_in(&self.layout)) {
-            Some(checkpoint) => self.checkpoint = checkpoint,
-            None => (self.checkpoint, self.index) = recover::recover(&self.layout)?,
-        }
-        let flushed = self.checkpoint.place.seq;
-        self.tail.retain(|(record, _)| record.seq > flushed);
-        self.written = self.tail.len();
-        Ok(())
-    }
-
-    /// Keeps an item at hand, without what is settled.
-    fn hold(&mut self, id: ItemId, mut state: State) {
-        state.questions.retain(|_, question| question.status.is_open());
-        self.held.insert(id, state);
     }
 
     /// An item as it is at the end of the log, taken out of memory or off the disk.

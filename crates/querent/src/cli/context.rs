@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::Failure;
 use super::input::{Operation, environment};
-use super::output::{self, Page};
+use super::output::{self, Page, Paper};
 
 /// The exit status of a command that did what was wanted.
 pub(crate) const DONE: u8 = 0;
@@ -70,19 +70,19 @@ pub(crate) struct Context {
     /// Whether replies are kept back.
     quiet: bool,
     project: Option<PathBuf>,
-    colour: bool,
+    paper: Paper,
 }
 
 impl Context {
     /// The context of one call.
     pub(crate) fn new(json: bool, project: Option<PathBuf>) -> Self {
-        let colour = !json && output::colour_on(&std::io::stdout());
-        Self { json, quiet: false, project, colour }
+        let paper = if json { Paper::PLAIN } else { Paper::stdout() };
+        Self { json, quiet: false, project, paper }
     }
 
     /// The same for calls in another project; they print pages for people, or nothing where an envelope is to come.
     pub(crate) fn within(&self, project: PathBuf) -> Self {
-        Self { json: false, quiet: self.json, project: Some(project), colour: self.colour }
+        Self { json: false, quiet: self.json, project: Some(project), paper: self.paper }
     }
 
     /// Where the call is made: `--project`, or the working directory.
@@ -138,7 +138,7 @@ impl Context {
     /// Shows a page to a person.
     pub(crate) fn tell(&self, show: impl FnOnce(&mut Page)) -> Result<u8, Failure> {
         if !self.quiet {
-            let mut page = Page::new(self.colour);
+            let mut page = Page::new(self.paper);
             show(&mut page);
             output::print_page(page)?;
         }

@@ -7,7 +7,8 @@ use std::io::{self, Write};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use querent_core::{Code, Envelope, Refusal};
 
-use super::output::{self, Page, Paint};
+use super::output::{self, Page, Paint, Paper};
+use super::text::hanging;
 
 /// Why a command did not do what was wanted.
 pub(crate) enum Failure {
@@ -76,12 +77,12 @@ fn report(envelope: &Envelope, refusal: &Refusal, json: bool) -> u8 {
 }
 
 fn complain(refusal: &Refusal) {
-    let mut page = Page::new(output::colour_on(&io::stderr()));
+    let mut page = Page::new(Paper::stderr());
     page.paint(Paint::Bad, "error:");
-    page.line(format!(" {}", refusal.message));
+    page.line(format!(" {}", hanging(&refusal.message, 2)));
     if !refusal.hint.is_empty() {
         page.paint(Paint::Good, "hint:");
-        page.line(format!(" {}", refusal.hint));
+        page.line(format!(" {}", hanging(&refusal.hint, 2)));
     }
     page.paint(Paint::Dim, "code:");
     page.line(format!(" {}", refusal.code));
@@ -115,7 +116,11 @@ pub(crate) fn unparsed(error: &clap::Error, command: &str) -> Refusal {
         }
         ErrorKind::InvalidValue => invalid_value(error, &arg),
         ErrorKind::ValueValidation => {
-            let why = error.source().map(ToString::to_string).unwrap_or_default();
+            let number = error.source().and_then(|source| source.downcast_ref::<std::num::ParseIntError>());
+            let why = match (number, error.source()) {
+                (Some(_), _) => "it is not a whole number".to_owned(),
+                (None, source) => source.map(ToString::to_string).unwrap_or_default(),
+            };
             (format!("the value of `{arg}` does not parse: {why}"), None)
         }
         ErrorKind::MissingRequiredArgument => (format!("a required argument is missing: {arg}"), None),

@@ -57,29 +57,28 @@ where
 
 /// A text that may stand in a file (`@file`) or come on standard input (`-`).
 pub(crate) fn text(flag: &str, given: &str) -> Result<String, Refusal> {
-    let read = match given.strip_prefix('@') {
-        Some(path) => File::open(path).and_then(read_all),
-        None if given == "-" => read_all(io::stdin().lock()),
-        None => return Ok(given.to_owned()),
-    };
-    read.map(|text| text.trim_end_matches(['\n', '\r']).to_owned()).map_err(|error| {
-        let from = given.strip_prefix('@').map_or("standard input".to_owned(), |path| format!("the file `{path}`"));
-        usage(
-            format!("{flag}: {from} cannot be read: {error}"),
-            format!("a text that begins with @ goes through standard input: {flag} -"),
-        )
+    let hint = format!("check the path; a text that itself begins with @ goes through standard input: {flag} -");
+    let text = referred(flag, given, &hint)?;
+    Ok(text.map_or_else(|| given.to_owned(), |text| text.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+/// JSON that is typed, stands in a file (`@file`) or comes on standard input (`-`). JSON that is broken is a usage error.
+pub(crate) fn value(flag: &str, given: &str) -> Result<Value, Refusal> {
+    let text = referred(flag, given, "check the path, which is relative to the working directory")?;
+    serde_json::from_str(text.as_deref().unwrap_or(given)).map_err(|error| {
+        let message = format!("the value of {flag} is not JSON: {error}");
+        usage(message, "quote JSON for the shell: '{\"key\": \"value\"}', or put it into a file: @file.json")
     })
 }
 
-/// JSON that is typed, or stands in a file (`@file`). JSON that is broken is a usage error.
-pub(crate) fn value(flag: &str, given: &str) -> Result<Value, Refusal> {
-    let text = if given.starts_with('@') { text(flag, given)? } else { given.to_owned() };
-    serde_json::from_str(&text).map_err(|error| {
-        usage(
-            format!("the value of {flag} is not JSON: {error}"),
-            format!("quote it for the shell: {flag} '{{\"key\": \"value\"}}', or {flag} @file.json"),
-        )
-    })
+/// What a reference to a file or to standard input refers to; nothing if it is none.
+fn referred(flag: &str, given: &str, hint: &str) -> Result<Option<String>, Refusal> {
+    let (from, read) = match given.strip_prefix('@') {
+        Some(path) => (format!("the file `{path}`"), File::open(path).and_then(read_all)),
+        None if given == "-" => ("standard input".to_owned(), read_all(io::stdin().lock())),
+        None => return Ok(None),
+    };
+    read.map(Some).map_err(|error| usage(format!("{flag}: {from} cannot be read: {error}"), hint))
 }
 
 /// JSON of a certain shape. A shape that does not fit is `invalid_input` and names the field.
@@ -129,7 +128,7 @@ pub(crate) fn expected(given: &str) -> Result<Expected, Refusal> {
                 let hint = format!("{}use one of: {}, json:@schema.json", near.unwrap_or_default(), WORDS.join(", "));
                 return Err(usage(format!("`{given}` is not a value of `--expect`"), hint));
             };
-            Expected::Json { schema: value("--expect json:", schema)? }
+            Expected::Json { schema: value("--expect", schema)? }
         }
     };
     Ok(expected)

@@ -36,13 +36,44 @@ impl Paint {
 /// A text for people. Whatever is written on it is cleaned first, so only its own colours reach a terminal.
 pub(crate) struct Page {
     text: String,
-    colour: bool,
+    paper: Paper,
+}
+
+/// What a page is written for.
+#[derive(Clone, Copy)]
+pub(crate) struct Paper {
+    /// Whether colours are wanted.
+    pub(crate) colour: bool,
+    /// How wide it is; nothing if it is no terminal.
+    pub(crate) width: Option<usize>,
+}
+
+impl Paper {
+    /// What standard output is.
+    pub(crate) fn stdout() -> Self {
+        let out = io::stdout();
+        let width = terminal_size::terminal_size_of(&out).map(|(width, _)| usize::from(width.0));
+        Self { colour: colour_on(&out), width: width.filter(|width| *width > 0) }
+    }
+
+    /// What standard error is.
+    pub(crate) fn stderr() -> Self {
+        Self { colour: colour_on(&io::stderr()), width: None }
+    }
+
+    /// A file.
+    pub(crate) const PLAIN: Self = Self { colour: false, width: None };
 }
 
 impl Page {
     /// An empty page.
-    pub(crate) fn new(colour: bool) -> Self {
-        Self { text: String::new(), colour }
+    pub(crate) fn new(paper: Paper) -> Self {
+        Self { text: String::new(), paper }
+    }
+
+    /// How many columns there are, where that is known.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.paper.width
     }
 
     /// Writes a text.
@@ -58,7 +89,7 @@ impl Page {
 
     /// Writes a text in a colour.
     pub(crate) fn paint(&mut self, paint: Paint, text: &str) {
-        if self.colour && paint != Paint::Plain && !text.is_empty() {
+        if self.paper.colour && paint != Paint::Plain && !text.is_empty() {
             let style = paint.style();
             // Writing to a string does not fail.
             let _ = write!(self.text, "{style}{}{style:#}", clean(text));
@@ -80,7 +111,7 @@ impl Page {
 }
 
 /// Whether colours are wanted on a stream.
-pub(crate) fn colour_on(stream: &impl IsTerminal) -> bool {
+fn colour_on(stream: &impl IsTerminal) -> bool {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     stream.is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
 }

@@ -6,7 +6,7 @@ use querent_core::{Answer, Moment, Provenance, Stage, Status};
 
 use super::output::{Page, Paint};
 use super::table::Cell;
-use super::text::age;
+use super::text::{age, clean_line, hanging};
 
 /// The colour of a status.
 pub(crate) fn status_cell(status: Status) -> Cell {
@@ -71,6 +71,9 @@ pub(crate) fn answered(page: &mut Page, reply: &AnswerReply) {
         Some(answer) => said(page, answer),
         None => page.line("It has no answer."),
     }
+    if *status == Status::Expired && reply.answer.as_ref().is_some_and(|it| it.provenance == Provenance::Human) {
+        page.line("It came after the question had expired; it is kept, and is the answer now.");
+    }
     match (reply.resumed, &reply.item_stage) {
         (true, Some(stage)) => page.line(format!("Item {} goes on in {stage}.", id.item)),
         (false, Some(Stage::AwaitingInput)) => page.line(format!("Item {} still waits for a human.", id.item)),
@@ -97,7 +100,7 @@ pub(crate) fn settled(page: &mut Page, reply: &StatusReply) {
 /// One item.
 pub(crate) fn item(page: &mut Page, item: &ItemView, now: Moment) {
     page.paint(Paint::Bold, item.id.as_str());
-    page.line(format!("  {}", item.title));
+    page.line(format!("  {}", clean_line(&item.title)));
     page.line(format!("  workflow  {}", item.workflow));
     page.line(format!("  stage     {}", item.stage));
     if let Some(stage) = &item.resume_stage {
@@ -113,12 +116,12 @@ pub(crate) fn item(page: &mut Page, item: &ItemView, now: Moment) {
         page.line("  rework    something that it was built on turned out to be wrong");
     }
     if let Some(reason) = &item.status_reason {
-        page.line(format!("  because   {reason}"));
+        page.line(format!("  because   {}", clean_line(reason)));
     }
 }
 
 fn said(page: &mut Page, answer: &Answer) {
-    let text = answer.text.lines().collect::<Vec<_>>().join("\n  ");
+    let text = hanging(&answer.text, 2);
     page.line(match answer.provenance {
         Provenance::Human | Provenance::Agent => format!("{}: {text}", answer.by),
         Provenance::Learned => format!("learned from earlier answers: {text}"),
@@ -127,5 +130,7 @@ fn said(page: &mut Page, answer: &Answer) {
 }
 
 fn after_an_answer(page: &mut Page, id: &str) {
-    page.next(format!("settle it with `querent resolve {id}`, or ask on with `querent follow-up {id} --question …`"));
+    page.next(format!(
+        "settle it with `querent resolve {id}`, or ask on with `querent follow-up {id} --from … --question …`"
+    ));
 }

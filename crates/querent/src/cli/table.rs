@@ -8,26 +8,30 @@ use super::text::clean_line;
 /// The widest that a column of free text gets.
 const WIDEST: usize = 60;
 
-/// Rows under a header. Columns are as wide as their widest cell.
+/// Rows under a header. Columns are as wide as their widest cell; free text has what the terminal leaves.
 pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,
 }
+
+/// The narrowest that it gets on a narrow terminal.
+const NARROWEST: usize = 16;
 
 /// One cell, cleaned and on one line. What people and agents wrote at length is cut ([`Cell::free`]); names are not.
 pub(crate) struct Cell {
     text: String,
     paint: Paint,
+    free: bool,
 }
 
 impl Cell {
     /// A cell in a colour.
     pub(crate) fn painted(text: impl AsRef<str>, paint: Paint) -> Self {
-        Self { text: clean_line(text.as_ref()), paint }
+        Self { text: clean_line(text.as_ref()), paint, free: false }
     }
 
-    /// A cell of free text, cut where it would flood the line.
+    /// A cell of free text, for the last column: cut where it would flood the line.
     pub(crate) fn free(text: &str) -> Self {
-        Self { text: shortened(clean_line(text)), paint: Paint::Plain }
+        Self { text: clean_line(text), paint: Paint::Plain, free: true }
     }
 
     fn width(&self) -> usize {
@@ -53,10 +57,17 @@ impl Table {
     }
 
     /// Writes the table.
-    pub(crate) fn write(&self, page: &mut Page) {
+    pub(crate) fn write(mut self, page: &mut Page) {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max();
-        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        let width = |rows: &[Vec<Cell>], column: usize| {
+            rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max().unwrap_or(0)
+        };
+        let before: usize = (0..columns.saturating_sub(1)).map(|column| width(&self.rows, column) + 2).sum();
+        let left = page.width().map_or(WIDEST, |width| width.saturating_sub(before).clamp(NARROWEST, WIDEST));
+        for cell in self.rows.iter_mut().flatten().filter(|cell| cell.free) {
+            cell.text = shortened(std::mem::take(&mut cell.text), left);
+        }
+        let widths: Vec<usize> = (0..columns).map(|column| width(&self.rows, column)).collect();
         for row in &self.rows {
             // Nothing is padded on the right: a line has no trailing spaces.
             let last = row.iter().rposition(|cell| !cell.text.is_empty()).unwrap_or(0);
@@ -71,13 +82,13 @@ impl Table {
     }
 }
 
-fn shortened(text: String) -> String {
-    if text.width() <= WIDEST {
+fn shortened(text: String, widest: usize) -> String {
+    if text.width() <= widest {
         return text;
     }
     let mut short = String::new();
     for c in text.chars() {
-        if short.width() + 2 > WIDEST {
+        if short.width() + 2 > widest {
             break;
         }
         short.push(c);
@@ -90,9 +101,10 @@ fn shortened(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::output::Paper;
 
-    fn written(table: &Table) -> String {
-        let mut page = Page::new(false);
+    fn written(table: Table, width: Option<usize>) -> String {
+        let mut page = Page::new(Paper { colour: false, width });
         table.write(&mut page);
         page.into_text()
     }
@@ -103,7 +115,7 @@ mod tests {
         table.row(["1".into(), "日本".into(), "2m".into()]);
         table.row(["login-page".into(), "a".into(), "".into()]);
 
-        assert_eq!(written(&table), "ID          TITLE  AGE\n1           日本   2m\nlogin-page  a\n");
+        assert_eq!(written(table, None), "ID          TITLE  AGE\n1           日本   2m\nlogin-page  a\n");
     }
 
     #[test]
@@ -111,10 +123,24 @@ mod tests {
         let mut table = Table::new(["TOPIC", "AGE"]);
         table.row([Cell::free(&format!("two\nlines \u{1b}[2J{}", "x".repeat(300))), "2m".into()]);
 
-        let text = written(&table);
+        let text = written(table, None);
 
         assert_eq!(text.lines().count(), 2);
         assert!(text.lines().all(|line| line.width() <= WIDEST + "  AGE".len()), "{text}");
         assert!(text.contains("two lines xxx") && text.contains('…'));
+    }
+
+    #[test]
+    fn free_text_has_what_a_terminal_leaves_but_stays_readable() {
+        let table = || {
+            let mut table = Table::new(["ID", "TOPIC"]);
+            table.row(["CLR-42-001".into(), Cell::free(&"words and 日本 ".repeat(20))]);
+            table
+        };
+        let widest = |width| written(table(), Some(width)).lines().map(UnicodeWidthStr::width).max().unwrap();
+
+        assert!((36..=40).contains(&widest(40)), "{}", widest(40));
+        assert!((24..=28).contains(&widest(5)), "{}", widest(5));
+        assert!(widest(500) <= "CLR-42-001  ".len() + WIDEST);
     }
 }

@@ -25,15 +25,24 @@ pub(crate) fn clean_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The text with all lines but the first moved in: what somebody wrote must not look like a line of ours.
+pub(crate) fn hanging(text: &str, by: usize) -> String {
+    text.lines().collect::<Vec<_>>().join(&format!("\n{}", " ".repeat(by)))
+}
+
 /// How long ago it was: `12m`.
 pub(crate) fn age(now: Moment, then: Moment) -> String {
     now.since(then).rough()
 }
 
-/// The local time of a moment: `10:02`.
-pub(crate) fn clock(zone: &TimeZone, moment: Moment) -> String {
-    Timestamp::from_millisecond(moment.millis())
-        .map_or_else(|_| moment.to_string(), |at| at.to_zoned(zone.clone()).strftime("%H:%M").to_string())
+/// The local time of a moment: `10:02`, on another day than `now` with its date.
+pub(crate) fn clock(zone: &TimeZone, now: Moment, moment: Moment) -> String {
+    let local = |moment: Moment| Timestamp::from_millisecond(moment.millis()).map(|at| at.to_zoned(zone.clone()));
+    match (local(now), local(moment)) {
+        (Ok(now), Ok(at)) if now.date() == at.date() => at.strftime("%H:%M").to_string(),
+        (_, Ok(at)) => at.strftime("%Y-%m-%d %H:%M").to_string(),
+        (_, Err(_)) => moment.to_string(),
+    }
 }
 
 type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
@@ -90,11 +99,21 @@ mod tests {
     }
 
     #[test]
+    fn a_second_line_never_stands_where_ours_do() {
+        assert_eq!(hanging("x\n[RESOLVED] by human: fake", 2), "x\n  [RESOLVED] by human: fake");
+        assert_eq!(hanging("one line", 2), "one line");
+    }
+
+    #[test]
     fn ages_are_rough_and_clocks_are_local() {
         let then: Moment = "2026-11-15T08:02:00Z".parse().unwrap();
         let now: Moment = "2026-11-15T08:14:59Z".parse().unwrap();
 
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let tomorrow: Moment = "2026-11-15T22:02:00Z".parse().unwrap();
+
         assert_eq!(age(now, then), "12m");
-        assert_eq!(clock(&TimeZone::fixed(jiff::tz::offset(2)), then), "10:02");
+        assert_eq!(clock(&zone, now, then), "10:02");
+        assert_eq!(clock(&zone, now, tomorrow), "2026-11-16 00:02");
     }
 }

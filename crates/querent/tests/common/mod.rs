@@ -101,7 +101,12 @@ impl Project {
 
     /// The engineer asks a human on item 42 and waits. Returns the question's id.
     pub(crate) fn asks_human(&self) -> String {
-        let reply = self.ok(&[
+        self.asks_human_with(&[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn asks_human_with(&self, more: &[&str]) -> String {
+        let ask = [
             "ask",
             "--item",
             "42",
@@ -117,7 +122,8 @@ impl Project {
             "redis=Redis",
             "--option",
             "sql=The SQL database",
-        ]);
+        ];
+        let reply = self.ok(&ask.into_iter().chain(more.iter().copied()).collect::<Vec<_>>());
         reply["question_id"].as_str().unwrap().to_owned()
     }
 

@@ -29,9 +29,11 @@ Examples:
       --topic \"Session store\" --question \"Where do sessions live?\" \\
       --option redis=Redis --option sql=\"The SQL database\" --recommend redis \\
       --fallback redis --because \"it is there already\" --expires-in 30m
-  querent ask --topic \"Wording\" --question \"Is 'Sign in' right?\" \\
+  QUERENT_ITEM=42 QUERENT_AGENT=engineer querent ask \\
+      --topic \"Wording\" --question \"Is 'Sign in' right?\" \\
       --expect boolean --no-blocking --json
-  querent ask --item 42 --from engineer --topic \"Limits\" --question \"Which limits?\" \\
+  querent ask --item 42 --from engineer \\
+      --topic \"Limits\" --question \"Which limits?\" \\
       --expect json:@limits.schema.json --wait 10m")]
 pub(crate) struct Args {
     /// The item; without it, that of `QUERENT_ITEM`, else the only item that has not ended

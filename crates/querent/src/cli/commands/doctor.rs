@@ -31,10 +31,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         }
         for finding in &report.findings {
             page.paint(Paint::Bad, finding.severity);
-            page.line(format!(": {} ({})", finding.what, finding.place));
+            let place = if finding.what.contains(&finding.place) { "" } else { &format!(" ({})", finding.place) };
+            page.line(format!(": {}{place}", finding.what));
             page.line(format!("  {}", finding.cure));
         }
-        if !report.healthy && !args.repair {
+        if !args.repair && report.findings.iter().any(|finding| finding.severity == "warning") {
             page.next("repair what can be repaired with `querent doctor --repair`");
         }
     })?;

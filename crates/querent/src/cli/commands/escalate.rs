@@ -15,7 +15,8 @@ use crate::cli::pages;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  querent escalate CLR-42-001 --by engineer --summary \"Security wants 5 minutes, product wants 24 hours\"
+  querent escalate CLR-42-001 --by engineer \\
+      --summary \"Security wants 5 minutes, product wants 24 hours\"
   querent escalate CLR-42-001 --json")]
 pub(crate) struct Args {
     /// The question's id

@@ -15,8 +15,9 @@ use crate::cli::pages;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  querent follow-up CLR-42-001 --from engineer --question \"And after a password reset?\"
-  querent follow-up CLR-42-001 --from engineer --question \"Even for guests?\" --json")]
+  querent follow-up CLR-42-001 --from engineer \\
+      --question \"And after a password reset?\"
+  querent follow-up CLR-42-001 --from engineer --question \"For guests?\" --json")]
 pub(crate) struct Args {
     /// The question's id
     id: String,

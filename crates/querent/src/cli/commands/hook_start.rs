@@ -16,7 +16,7 @@ use crate::cli::input::{Operation, caller};
 #[command(after_help = "\
 Examples:
   querent hook start --agent engineer --item 42
-  QUERENT_AGENT=engineer QUERENT_ITEM=42 querent hook start --session s-1 --json")]
+  QUERENT_AGENT=engineer QUERENT_ITEM=42 querent hook start --session s-1")]
 pub(crate) struct Args {
     #[command(flatten)]
     worker: Worker,

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use querent_hub::Project;
+use querent_core::{AgentName, Rules};
+use querent_hub::{Handle, Project};
 use serde::Serialize;
 
 use crate::cli::context::Context;
@@ -41,7 +42,8 @@ struct Reply {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let root = context.directory()?;
     let (project, created) = Project::init(&root, args.name.as_deref(), &args.workflow)?;
-    let reply = Reply { created, next: next() };
+    let rules = Handle::open(&project, "init")?.rules()?;
+    let reply = Reply { created, next: next(asker(&rules).map_or("engineer", AgentName::as_str)) };
     context.reply(&reply, |page| {
         let place = project.root().display();
         if reply.created.is_empty() {
@@ -59,15 +61,23 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     })
 }
 
-fn next() -> Vec<String> {
-    [
-        "open an item: querent item add 42 --title \"Sign in by e-mail\"",
-        "see who can ask whom: .querent/workflows/*.toml",
-        "connect an agent CLI (Claude Code, Codex, opencode, Gemini): tell it in AGENTS.md or CLAUDE.md to run \
-         `querent ask --item 42 --from engineer --topic … --question … --wait 10m` instead of guessing",
-        "see what waits for you: querent questions --to human",
-        "see a whole conversation first: querent demo",
+fn next(asker: &str) -> Vec<String> {
+    vec![
+        "open an item: querent item add 42 --title \"Sign in by e-mail\"".to_owned(),
+        "see who can ask whom: .querent/workflows/*.toml".to_owned(),
+        format!(
+            "connect your agent CLI with a line in CLAUDE.md (Claude Code), AGENTS.md (Codex, opencode) or GEMINI.md \
+             (Gemini): When something is unclear, do not guess: run `querent ask --item 42 --from {asker} --topic … \
+             --question … --wait 10m` and go on with the answer."
+        ),
+        "see what waits for you: querent questions --to human".to_owned(),
+        "see a whole conversation first: querent demo".to_owned(),
     ]
-    .map(str::to_owned)
-    .into()
+}
+
+/// An agent of the project that asks in the midst of its work, for the example.
+fn asker(rules: &Rules) -> Option<&AgentName> {
+    let workflow = rules.workflow(rules.default_workflow()).ok()?;
+    let working = workflow.steps.iter().find(|step| !step.planning && !step.can_clarify.is_empty());
+    working.or(workflow.first()).map(|step| &step.agent)
 }

@@ -16,7 +16,7 @@ use crate::cli::output::Paint;
 #[command(after_help = "\
 Examples:
   querent item add 42 --title \"Sign in by e-mail\"
-  querent item add login-page --title \"The login page jumps\" --workflow bug --json")]
+  querent item add login-page --title \"The page jumps\" --workflow bug --json")]
 pub(crate) struct Args {
     /// The item's id: 1 to 64 of a-z, 0-9 and `-`
     id: String,

@@ -26,10 +26,9 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<u8, Failure> {
         }
         let mut table = Table::new(["ID", "STAGE", "AGENT", "READY", "TITLE"]);
         for item in &items {
-            let ready = match (&item.reason, item.blocked) {
-                (Some(reason), true) => Cell::painted(format!("BLOCKED: {reason}"), Paint::Bad),
-                (None, true) => Cell::painted("BLOCKED", Paint::Bad),
-                (_, false) => Cell::painted("yes", Paint::Good),
+            let ready = match &item.reason {
+                Some(reason) => Cell::painted(reason, Paint::Bad),
+                None => Cell::painted("yes", Paint::Good),
             };
             let agent = item.agent.as_ref().map_or("", |agent| agent.as_str());
             table.row([item.id.as_str().into(), stage_cell(&item.stage), agent.into(), ready, Cell::free(&item.title)]);

@@ -16,7 +16,8 @@ use crate::cli::pages;
 #[command(after_help = "\
 Examples:
   querent resolve CLR-42-001 --by engineer
-  querent resolve CLR-42-001 --by engineer --note \"15 minutes, refresh tokens in Redis\" --json")]
+  querent resolve CLR-42-001 --by engineer --json \\
+      --note \"15 minutes, refresh tokens in Redis\"")]
 pub(crate) struct Args {
     /// The question's id
     id: String,

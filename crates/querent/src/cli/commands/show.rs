@@ -9,7 +9,7 @@ use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::output::{Page, Paint};
 use crate::cli::pages::status_paint;
-use crate::cli::text::{age, clock};
+use crate::cli::text::{age, clean_line, clock, hanging};
 
 /// Show a question with its thread
 ///
@@ -47,14 +47,14 @@ pub(super) fn write(page: &mut Page, question: &Question, now: Moment) {
         page.line(indented(context));
     }
     options(page, &question.options);
-    announce_fallback(page, question, &zone);
+    announce_fallback(page, question, |at| clock(&zone, now, at));
     page.text("\n");
-    page.text(&thread(question, |at| clock(&zone, at)));
+    page.text(&thread(question, |at| clock(&zone, now, at)));
 }
 
 fn head(page: &mut Page, question: &Question, now: Moment) {
     page.paint(Paint::Bold, &question.id.to_string());
-    page.line(format!("  {}", question.topic.lines().collect::<Vec<_>>().join(" ")));
+    page.line(format!("  {}", clean_line(&question.topic)));
     page.text(&format!("  {} -> {}  ", question.from.agent, question.to));
     page.paint(status_paint(question.status), question.status.as_str());
     let waits = if question.blocking && question.status.is_open() { ", blocks its asker" } else { "" };
@@ -70,28 +70,28 @@ fn options(page: &mut Page, options: &[Choice]) {
     page.line("\n  Options:");
     for option in options {
         page.text("    ");
-        page.paint(Paint::Bold, &option.id);
-        page.text(&format!("  {}", option.label));
+        page.paint(Paint::Bold, &clean_line(&option.id));
+        page.text(&format!("  {}", clean_line(&option.label)));
         page.paint(Paint::Good, if option.recommended { " (recommended)" } else { "" });
         page.text("\n");
         for more in [&option.description, &option.implications].into_iter().flatten() {
-            page.line(format!("       {}", more.lines().collect::<Vec<_>>().join("\n       ")));
+            page.line(format!("       {}", hanging(more, 7)));
         }
     }
 }
 
 /// What happens without an answer is said before it happens.
-fn announce_fallback(page: &mut Page, question: &Question, zone: &TimeZone) {
+fn announce_fallback(page: &mut Page, question: &Question, clock: impl Fn(Moment) -> String) {
     let Some(fallback) = question.fallback.as_ref().filter(|_| question.status.is_open()) else { return };
     let taken = fallback.answer.as_str().map_or_else(|| fallback.answer.to_string(), str::to_owned);
     let when = match question.expires_at {
-        Some(at) => format!("If nobody answers by {}", clock(zone, at)),
+        Some(at) => format!("If nobody answers by {}", clock(at)),
         None => "If nobody answers (without a deadline)".to_owned(),
     };
-    page.paint(Paint::Warn, &format!("\n  {when}: {taken}"));
-    page.line(format!(", because {} (risk: {})", fallback.reason, fallback.risk));
+    page.paint(Paint::Warn, &format!("\n  {when}: {}", clean_line(&taken)));
+    page.line(format!(", because {} (risk: {})", hanging(&fallback.reason, 4), fallback.risk));
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+    format!("  {}", hanging(text, 2))
 }

@@ -1,0 +1,263 @@
+//! Committing: one thread for all that wait, one write, one sync; and the thread that lets the ledgers follow.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use querent_core::Envelope;
+
+use super::flush::Flushed;
+use super::layout::Layout;
+use super::lock::{self, Lock};
+use super::place::Place;
+use super::store::Store;
+use super::{Ledgers, Options, Step, recover};
+use crate::{Error, Update};
+
+/// How many lines the ledgers may be behind before writers wait for them.
+const FARTHEST_BEHIND: usize = 16_384;
+/// How long they may be behind where it is never quiet.
+const LONGEST_BEHIND: Duration = Duration::from_millis(200);
+/// How long it is quiet before they follow.
+const QUIET: Duration = Duration::from_millis(20);
+
+/// What the threads of a process share.
+pub(crate) struct Shared {
+    pub(crate) layout: Layout,
+    options: Options,
+    gate: Mutex<Gate>,
+    /// The gate has a new state.
+    passed: Condvar,
+    pub(crate) writer: Mutex<Writer>,
+    /// Where readers of records stopped, so that they need not begin at the start of a segment.
+    pub(crate) stops: Mutex<BTreeMap<u64, Place>>,
+    lag: Mutex<Lag>,
+    woken: Condvar,
+}
+
+/// Where updates of this process wait for each other: one thread commits for all that wait.
+#[derive(Default)]
+struct Gate {
+    waiting: Vec<(u64, Update)>,
+    done: HashMap<u64, Result<Envelope, Error>>,
+    next: u64,
+    busy: bool,
+}
+
+/// Who writes to the log.
+pub(crate) struct Writer {
+    lock: Option<Lock>,
+    pub(crate) store: Option<Store>,
+    /// How far the log is durable, as far as this process knows.
+    synced: Place,
+}
+
+/// What the thread that lets the ledgers follow must know.
+#[derive(Default)]
+struct Lag {
+    behind: bool,
+    commits: u64,
+    closing: bool,
+}
+
+impl Writer {
+    pub(crate) fn lock(&mut self, shared: &Shared) -> Result<lock::Held, Error> {
+        let lock = match self.lock.take() {
+            Some(lock) => lock,
+            None => Lock::open(&shared.layout.lock(), &shared.options.holder)?,
+        };
+        let held = lock.acquire(shared.options.patience);
+        self.lock = Some(lock);
+        held
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(dir: &Path, options: Options) -> Self {
+        Self {
+            layout: Layout::new(dir),
+            options,
+            gate: Mutex::default(),
+            passed: Condvar::new(),
+            writer: Mutex::new(Writer { lock: None, store: None, synced: Place::START }),
+            stops: Mutex::default(),
+            lag: Mutex::default(),
+            woken: Condvar::new(),
+        }
+    }
+
+    /// Ends the thread that lets the ledgers follow, after a last time.
+    pub(crate) fn close(&self) {
+        hold(&self.lag).closing = true;
+        self.woken.notify_all();
+    }
+
+    /// Waits until the update is committed, by this thread or by another that commits for it.
+    pub(crate) fn update(&self, update: Update) -> Result<Envelope, Error> {
+        let mut gate = hold(&self.gate);
+        let ticket = gate.next;
+        gate.next += 1;
+        gate.waiting.push((ticket, update));
+        loop {
+            if let Some(done) = gate.done.remove(&ticket) {
+                return done;
+            }
+            if gate.busy {
+                gate = self.passed.wait(gate).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let mut waiting = std::mem::take(&mut gate.waiting);
+            if !waiting.iter().any(|(it, _)| *it == ticket) {
+                let lost = io::Error::other("the thread that wrote for others ended");
+                return Err(Error::io("write", self.layout.dir())(lost));
+            }
+            gate.busy = true;
+            drop(gate);
+            let passing = Passing(self);
+            let outcome = self.commit(&mut waiting);
+            gate = hold(&self.gate);
+            let tickets = waiting.into_iter().map(|(ticket, _)| ticket);
+            match outcome {
+                Ok(replies) => gate.done.extend(tickets.zip(replies.into_iter().map(Ok))),
+                Err(error) => gate.done.extend(tickets.map(|ticket| (ticket, Err(error.again())))),
+            }
+            drop(gate);
+            drop(passing);
+            gate = hold(&self.gate);
+        }
+    }
+
+    /// Writes all of these as one, and makes them durable with one sync, outside the lock.
+    fn commit(&self, waiting: &mut [(u64, Update)]) -> Result<Vec<Envelope>, Error> {
+        let mut writer = hold(&self.writer);
+        let lock = writer.lock(self)?;
+        self.reach(Step::Locked)?;
+        // Whatever fails leaves no store behind: what is in memory may then not be what is on disk.
+        let mut store = match writer.store.take() {
+            Some(store) => store,
+            None => Store::open(&self.layout, &self.options)?,
+        };
+        store.catch_up()?;
+        store.roll()?;
+        self.reach(Step::CaughtUp)?;
+        let mut replies = Vec::with_capacity(waiting.len());
+        for (_, update) in waiting {
+            replies.push(store.run(update)?);
+        }
+        self.reach(Step::Decided)?;
+        let wrote = store.write()?;
+        // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
+        let settled = self.follow(&mut store);
+        drop(lock);
+        self.reach(Step::Unlocked)?;
+        let (end, file) = (store.log().place, store.log().file());
+        writer.store = settled.is_ok().then_some(store);
+        let durable = writer.synced >= end;
+        drop(writer);
+        if !durable {
+            file.sync_data().map_err(Error::io("sync", &self.layout.journal()))?;
+            hold(&self.writer).synced = end;
+            self.reach(Step::Synced)?;
+        }
+        if wrote && self.options.ledgers == Ledgers::Deferred {
+            self.fall_behind();
+        }
+        Ok(replies)
+    }
+
+    /// Makes the index know what was written, and lets the ledgers follow if they should.
+    fn follow(&self, store: &mut Store) -> Result<(), Error> {
+        store.index()?;
+        let late = match self.options.ledgers {
+            Ledgers::Prompt => 1,
+            Ledgers::Deferred => FARTHEST_BEHIND,
+        };
+        if store.behind() < late {
+            return Ok(());
+        }
+        let Some(plan) = store.plan()? else { return Ok(()) };
+        if let Flushed::To(checkpoint) = plan.carry_out(&self.layout, &self.options)? {
+            store.flushed(&checkpoint);
+        }
+        Ok(())
+    }
+
+    fn fall_behind(&self) {
+        let mut lag = hold(&self.lag);
+        lag.commits += 1;
+        if !lag.behind {
+            lag.behind = true;
+            self.woken.notify_all();
+        }
+    }
+
+    /// The life of the thread that lets the ledgers follow, beside the writers.
+    pub(crate) fn flush_when_quiet(&self) {
+        let mut lag = hold(&self.lag);
+        while !lag.closing {
+            if !lag.behind {
+                lag = self.woken.wait(lag).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let mut waited = Duration::ZERO;
+            let mut seen = u64::MAX;
+            while seen != lag.commits && waited < LONGEST_BEHIND && !lag.closing {
+                seen = lag.commits;
+                lag = self.woken.wait_timeout(lag, QUIET).unwrap_or_else(PoisonError::into_inner).0;
+                waited += QUIET;
+            }
+            lag.behind = false;
+            drop(lag);
+            // What fails here is done by the next writer.
+            let _ = self.flush();
+            lag = hold(&self.lag);
+        }
+        drop(lag);
+        let _ = self.flush();
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        let mut writer = hold(&self.writer);
+        let Some(mut store) = writer.store.take() else { return Ok(()) };
+        let plan = store.plan()?;
+        writer.store = Some(store);
+        drop(writer);
+        let Some(plan) = plan else { return Ok(()) };
+        match plan.carry_out(&self.layout, &self.options)? {
+            Flushed::To(checkpoint) => {
+                if let Some(store) = hold(&self.writer).store.as_mut() {
+                    store.flushed(&checkpoint);
+                }
+            }
+            Flushed::Busy => {}
+            Flushed::Unsound => {
+                let mut writer = hold(&self.writer);
+                let _lock = writer.lock(self)?;
+                writer.store = None;
+                recover::recover(&self.layout)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reach(&self, step: Step) -> Result<(), Error> {
+        self.options.reach(step).map_err(Error::io("write", self.layout.dir()))
+    }
+}
+
+/// Opens the gate again, however the commit ends.
+struct Passing<'a>(&'a Shared);
+
+impl Drop for Passing<'_> {
+    fn drop(&mut self) {
+        hold(&self.0.gate).busy = false;
+        self.0.passed.notify_all();
+    }
+}
+
+/// A poisoned lock guards nothing that a panic could have broken: what is in memory is checked against the log.
+pub(crate) fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

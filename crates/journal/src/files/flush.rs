@@ -1,0 +1,110 @@
+//! Letting the derived files follow the log: ledgers, then marks, then the checkpoint that promises them.
+//!
+//! This has a lock of its own, so that it can go on beside the writers of the log. Whoever wants both takes the journal's
+//! first. A ledger may be written from any line on that is not before the checkpoint: readers add the rest of the log.
+
+use std::fs::{File, OpenOptions, TryLockError};
+
+use querent_core::{Item, Question};
+
+use super::checkpoint::Checkpoint;
+use super::layout::Layout;
+use super::place::Place;
+use super::{Options, Step, ledger, recover};
+use crate::Error;
+
+/// What is to be written, as of one line of the log.
+pub(crate) struct Plan {
+    pub(crate) end: Place,
+    /// The lines that opened an item.
+    pub(crate) opened: Vec<u64>,
+    pub(crate) ledgers: Vec<Planned>,
+}
+
+/// An item and those of its questions that changed, each with the last line that changed it.
+pub(crate) struct Planned {
+    pub(crate) item: Item,
+    pub(crate) place: Place,
+    pub(crate) questions: Vec<(Question, Place)>,
+}
+
+/// How a flush ended.
+pub(crate) enum Flushed {
+    /// The derived files hold the log up to here.
+    To(Checkpoint),
+    /// Somebody else is at it.
+    Busy,
+    /// There is no checkpoint to go on from: everything must be put in order first.
+    Unsound,
+}
+
+/// The lock of the derived files, held. Dropping it, or dying, frees it.
+pub(crate) struct LedgersLock(File);
+
+impl Drop for LedgersLock {
+    fn drop(&mut self) {
+        // The close of the file frees it too, if this should fail.
+        let _ = self.0.unlock();
+    }
+}
+
+impl LedgersLock {
+    /// Waits for the lock: nobody holds it for longer than it takes to write what changed.
+    pub(crate) fn wait(layout: &Layout) -> Result<Self, Error> {
+        let file = Self::open(layout)?;
+        file.lock().map_err(Error::io("lock", &layout.ledgers_lock()))?;
+        Ok(Self(file))
+    }
+
+    /// Takes the lock if it is free.
+    fn take(layout: &Layout) -> Result<Option<Self>, Error> {
+        let file = Self::open(layout)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(Error::io("lock", &layout.ledgers_lock())(error)),
+        }
+    }
+
+    fn open(layout: &Layout) -> Result<File, Error> {
+        let path = layout.ledgers_lock();
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        file.map_err(Error::io("open", &path))
+    }
+}
+
+impl Plan {
+    /// Writes what is planned, unless somebody else is at it.
+    pub(crate) fn carry_out(&self, layout: &Layout, options: &Options) -> Result<Flushed, Error> {
+        let Some(_lock) = LedgersLock::take(layout)? else { return Ok(Flushed::Busy) };
+        let Some(mut checkpoint) = Checkpoint::sound(layout) else { return Ok(Flushed::Unsound) };
+        if checkpoint.place >= self.end {
+            return Ok(Flushed::To(checkpoint));
+        }
+        let reach = |step| options.reach(step).map_err(Error::io("write", layout.dir()));
+        for planned in &self.ledgers {
+            for (question, place) in &planned.questions {
+                ledger::write_question(layout, question, *place)?;
+                reach(Step::QuestionWritten)?;
+            }
+            ledger::write_item(layout, &planned.item, planned.place)?;
+            reach(Step::ItemWritten)?;
+        }
+        // Marks are counted by what changes. If this is not finished, the next one counts them all.
+        let unfinished = std::mem::replace(&mut checkpoint.marking, true);
+        checkpoint.store(layout)?;
+        for planned in &self.ledgers {
+            checkpoint.open = checkpoint.open.saturating_add_signed(ledger::mark(layout, &planned.item)?);
+        }
+        if unfinished {
+            checkpoint.open = recover::remark(layout)?;
+        }
+        reach(Step::Marked)?;
+        checkpoint.items += self.opened.iter().filter(|seq| **seq > checkpoint.place.seq).count() as u64;
+        checkpoint.place = self.end;
+        checkpoint.marking = false;
+        checkpoint.store(layout)?;
+        reach(Step::Checkpointed)?;
+        Ok(Flushed::To(checkpoint))
+    }
+}
