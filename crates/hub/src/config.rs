@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use querent_core::{AgentName, Code, Config, Refusal, Rules, Stage, Workflow, nearest};
@@ -10,7 +11,7 @@ use serde_json::json;
 
 /// Reads `config.toml` and `workflows/*.toml` under `.querent/`.
 pub(crate) fn load(dir: &Path) -> Result<Rules, Refusal> {
-    let (config, _): (Config, String) = read(&dir.join("config.toml"))?;
+    let config = config(dir)?;
     let mut workflows = BTreeMap::new();
     for path in workflow_files(dir)? {
         let (workflow, text): (Workflow, String) = read(&path)?;
@@ -28,12 +29,17 @@ pub(crate) fn load(dir: &Path) -> Result<Rules, Refusal> {
     Ok(Rules { config, workflows })
 }
 
+/// Reads `config.toml` alone.
+pub(crate) fn config(dir: &Path) -> Result<Config, Refusal> {
+    read(&dir.join("config.toml")).map(|(config, _)| config)
+}
+
 /// The workflow files, in the order of their names.
 pub(crate) fn workflow_files(dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
     let dir = dir.join("workflows");
     let entries = match fs::read_dir(&dir) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(wrong(&dir, &error.to_string(), "make the directory readable")),
     };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -43,8 +49,14 @@ pub(crate) fn workflow_files(dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<(T, String), Refusal> {
-    let text =
-        fs::read_to_string(path).map_err(|error| wrong(path, &error.to_string(), "make it with: querent init"))?;
+    let text = fs::read_to_string(path).map_err(|error| {
+        let hint = match error.kind() {
+            ErrorKind::NotFound => "make it with: querent init",
+            ErrorKind::InvalidData => "save it as UTF-8",
+            _ => "make it readable for you",
+        };
+        wrong(path, &error.to_string(), hint)
+    })?;
     let read = toml::from_str(&text).map_err(|error| explain(&File { path, text: &text }, &error))?;
     Ok((read, text))
 }
@@ -89,7 +101,11 @@ fn explain(file: &File<'_>, error: &toml::de::Error) -> Refusal {
         }
         _ => "correct the line; see docs/reference/config.md".to_owned(),
     };
-    let short = message.split(", expected").next().unwrap_or(&message);
+    // What is expected stands in the hint where it is a name, and nowhere else where it is a type.
+    let short = match near {
+        Some(_) => message.split(", expected").next().unwrap_or(&message),
+        None => message.strip_prefix("invalid_input: ").unwrap_or(&message),
+    };
     file.wrong(start, short, hint, near)
 }
 
@@ -141,7 +157,7 @@ fn check_default(dir: &Path, config: &Config, workflows: &BTreeMap<String, Workf
         Some(name) if !workflows.contains_key(name) => {
             let hint = match nearest::of(name, workflows.keys().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("add .querent/workflows/{name}.toml"),
+                None => format!("add .querent/workflows/{name}.toml, or bring the shipped ones back: querent init"),
             };
             Err(wrong(
                 &dir.join("config.toml"),

@@ -130,7 +130,7 @@ fn check_agents(root: &Path, set: &Set) -> Result<(), Refusal> {
     if !dir.join("config.toml").exists() {
         return Ok(());
     }
-    let declared = crate::config::load(&dir)?.config.agents;
+    let declared = crate::config::config(&dir)?.agents;
     let missing: Vec<&str> =
         set.agents.iter().copied().filter(|agent| !declared.keys().any(|it| it.as_str() == *agent)).collect();
     if missing.is_empty() {

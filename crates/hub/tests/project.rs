@@ -51,6 +51,36 @@ fn a_value_of_the_wrong_kind_is_refused_where_it_stands() {
 }
 
 #[test]
+fn a_value_of_the_wrong_type_is_refused_with_the_type_that_is_expected() {
+    let refusal = refusal("config.toml", |_| "[project]\nname = \"shop\"\n[human_input]\nenabled = 1\n".to_owned());
+
+    is_at(&refusal, "config.toml", 4, 11);
+    assert!(refusal.message.ends_with("expected a boolean"), "{}", refusal.message);
+}
+
+#[test]
+fn a_file_that_is_no_utf_8_is_refused_without_advice_to_make_it_anew() {
+    let scene = Scene::in_files();
+    fs::write(scene.project.dir().join("config.toml"), b"[project]\nname = \"caf\xe9\"\n").unwrap();
+
+    let refusal = Handle::open(&scene.project, "test").err().unwrap();
+
+    assert_eq!((refusal.code, refusal.hint.as_str()), (Code::InvalidConfig, "save it as UTF-8"));
+}
+
+#[test]
+fn init_brings_back_the_workflows_that_are_gone() {
+    let scene = Scene::in_files();
+    fs::remove_dir_all(scene.project.dir().join("workflows")).unwrap();
+    assert!(Handle::open(&scene.project, "test").err().unwrap().hint.contains("querent init"));
+
+    let (_, created) = Project::init(scene.project.root(), None, "feature").unwrap();
+
+    assert!(created.contains(&".querent/workflows/feature.toml".into()), "{created:?}");
+    assert!(Handle::open(&scene.project, "test").is_ok());
+}
+
+#[test]
 fn an_unknown_key_is_refused_with_the_nearest_known_one() {
     let refusal = refusal("config.toml", |_| "[project]\nname = \"shop\"\nautonmy = \"smart\"\n".to_owned());
 

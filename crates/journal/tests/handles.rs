@@ -85,6 +85,21 @@ fn a_repair_by_another_process_disturbs_nobody() {
     project.is_sound();
 }
 
+/// Its ledgers follow a little later: that is no fault, and everything is read all the same.
+#[test]
+fn a_doctor_beside_a_process_that_stays_finds_nothing() {
+    let mut project = Project::with_some_work(&options());
+    let stays = Files::open(project.path(), deferred());
+    for number in 0..50 {
+        let item = format!("item-{number}");
+        project.say(&stays, &format!("open-{item}"), &Script::open(&item).unwrap());
+        project.say(&stays, &format!("ask-{item}"), &Script::ask(&item, "Which bank?").unwrap());
+
+        assert_eq!(stays.examine().unwrap(), []);
+        verify(&project.open()).unwrap();
+    }
+}
+
 /// Lines are read while they are written and while segments begin: what is unfinished is not damaged.
 #[test]
 fn a_writer_at_work_is_not_mistaken_for_damage() {

@@ -63,7 +63,9 @@ fn thirty_two_processes_on_one_item_lose_nothing() {
     let mut children: Vec<Told> =
         names.iter().map(|name| Told::start(&project, "asks_and_answers_when_told", name)).collect();
 
-    children.iter_mut().for_each(|child| child.tell("go"));
+    for child in &mut children {
+        child.tell("go");
+    }
     let said: Vec<String> = children.into_iter().flat_map(Told::end).collect();
 
     project.is_sound();
@@ -105,13 +107,17 @@ fn one_operation_from_two_processes_a_thousand_times_has_one_effect_each_time() 
     let mut both = ["left", "right"].map(|name| Told::start(&project, "does_each_operation_once", name));
 
     for time in 0..TIMES {
-        both.iter_mut().for_each(|child| child.tell(&time.to_string()));
+        for child in &mut both {
+            child.tell(&time.to_string());
+        }
         let [left, right] = both.each_mut().map(Told::hear);
         assert_eq!(left, right, "time {time}");
         assert!(left.starts_with("{\"ok\":true"), "time {time}: {left}");
     }
 
-    both.into_iter().for_each(|child| assert_eq!(child.end().iter().filter(|line| line.starts_with('{')).count(), 0));
+    for child in both {
+        assert!(child.end().iter().all(|line| !line.starts_with('{')), "an operation was answered twice");
+    }
     project.is_sound();
     let records = verify(&project.open()).unwrap();
     assert_eq!(records.len(), 1 + TIMES);

@@ -10,7 +10,7 @@ fn the_demo_tells_the_whole_story() {
     for part in [
         "blocked-clarification",
         "[Round 2] architect -> engineer",
-        "[RESOLVED] by engineer",
+        "[RESOLVED] 15 minutes, once, the latest only (by engineer)",
         "BLOCKED: clarification pending (CLR-42-002 waits for human)",
         "Item 42 goes on in implement.",
         "Try next:",

@@ -110,9 +110,11 @@ fn examples(help: &str) -> Vec<String> {
             None => examples.push(line.to_owned()),
         }
     }
-    let hurried = |example: String| match example.contains("querent await") {
-        true => example.replace(" --timeout 10m", "") + " --timeout 1ms",
-        false => example.replace("--wait 10m", "--wait 1ms").replace(" --follow", "").replace("/tmp/", "./"),
+    let hurried = |example: String| {
+        let waits = example.contains("querent await");
+        let example =
+            example.replace("--wait 10m", "--wait 1ms").replace(" --timeout 10m", "").replace(" --follow", "");
+        example.replace("/tmp/", "./") + if waits { " --timeout 1ms" } else { "" }
     };
     examples.into_iter().map(hurried).collect()
 }

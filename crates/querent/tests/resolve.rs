@@ -13,7 +13,7 @@ fn the_asker_settles_what_was_answered() {
 
     assert_eq!(keys(&reply), ["item_stage", "question_id", "status"]);
     assert_eq!(reply["status"], "resolved");
-    assert!(project.run(&["show", &id]).stdout.ends_with("[RESOLVED] by engineer: 15 minutes it is\n"));
+    assert!(project.run(&["show", &id]).stdout.ends_with("[RESOLVED] 15 minutes it is (by engineer)\n"));
 }
 
 #[test]

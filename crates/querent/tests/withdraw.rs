@@ -11,6 +11,6 @@ fn a_question_that_is_taken_back_is_kept_and_lets_its_item_go_on() {
     let reply = project.ok(&["withdraw", &id, "--by", "engineer", "--reason", "found it"]);
 
     assert_eq!((&reply["status"], &reply["item_stage"]), (&json!("withdrawn"), &json!("implement")));
-    assert!(project.run(&["show", &id]).stdout.contains("[WITHDRAWN] by engineer: found it"));
+    assert!(project.run(&["show", &id]).stdout.contains("[WITHDRAWN] found it (by engineer)"));
     project.refused(&["answer", &id, "--answer", "redis"], "invalid_transition");
 }

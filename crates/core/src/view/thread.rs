@@ -46,7 +46,7 @@ fn head(question: &Question, entry: &Entry) -> String {
 fn body(entry: &Entry) -> String {
     match (entry.kind, entry.body.is_empty()) {
         (EntryKind::Resolution | EntryKind::Withdrawal, true) => format!("by {}", entry.from),
-        (EntryKind::Resolution | EntryKind::Withdrawal, false) => format!("by {}: {}", entry.from, entry.body),
+        (EntryKind::Resolution | EntryKind::Withdrawal, false) => format!("{} (by {})", entry.body, entry.from),
         _ => entry.body.clone(),
     }
 }

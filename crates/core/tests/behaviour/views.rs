@@ -30,7 +30,7 @@ fn a_thread_reads_as_a_conversation() {
               Q: Which algorithm?
             [Round 2] architect -> engineer (10:05)
               A: RS256
-            [RESOLVED] by engineer: JWT with RS256
+            [RESOLVED] JWT with RS256 (by engineer)
             ");
         });
 }
@@ -77,7 +77,7 @@ fn a_thread_says_how_it_ended_without_an_answer() {
     assert_eq!(last(asked(OnTimeout::Wait).and(engineer().withdraws(Q1))), "[WITHDRAWN] by engineer");
     assert_eq!(
         last(asked(OnTimeout::Wait).and(human().ends_as(Outcome::Merged))),
-        "[WITHDRAWN] by human: item `42` ended as merged"
+        "[WITHDRAWN] item `42` ended as merged (by human)"
     );
     assert_eq!(
         last(asked(OnTimeout::Block).later("15m").when_looked_at()),
@@ -210,7 +210,7 @@ fn the_ready_queue_says_why_expiry_blocked_an_item() {
         .and(engineer().asks("human", "Which bank?"))
         .later("15m")
         .when_looked_at()
-        .then(|it| assert_eq!(in_queue(it).unwrap()[3], "CLR-42-001 expired without an answer"));
+        .then(|it| assert_eq!(in_queue(it).unwrap()[3], "BLOCKED: CLR-42-001 expired without an answer"));
 }
 
 #[test]

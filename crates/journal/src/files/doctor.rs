@@ -1,6 +1,6 @@
 //! What is wrong with a project's files, and what can be done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use querent_core::{ItemId, State, evolve};
@@ -42,12 +42,21 @@ pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
     let index = Index::open(layout)?;
     let mut unindexed = 0_u64;
     let mut states: BTreeMap<ItemId, State> = BTreeMap::new();
+    // Ledgers may be behind the log, but not behind the checkpoint: a process that stays lets them follow a little later.
+    let checkpoint = Checkpoint::load(layout).filter(|it| it.place.is_in(layout));
+    let promised = checkpoint.as_ref().map_or(u64::MAX, |it| it.place.seq);
+    let mut late: BTreeSet<ItemId> = BTreeSet::new();
+    let mut counted = None;
     let scanned = log::scan(layout, Place::START, |line, place, offset| {
         if let Some(index) = &index {
             let start = operations::Start { segment: place.segment, offset };
             for key in keys(&line) {
                 unindexed += u64::from(!index.find(key)?.contains(&start));
             }
+        }
+        if line.record.seq > promised {
+            counted.get_or_insert_with(|| count(&states));
+            late.insert(line.record.stream.clone());
         }
         evolve(states.entry(line.record.stream.clone()).or_default(), &line.record);
         Ok(())
@@ -70,17 +79,27 @@ pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
     if index.is_none() || unindexed > 0 {
         findings.push(derived("the index of operations is missing or incomplete", &layout.operations_index()));
     }
-    compare_ledgers(layout, &states, &mut findings)?;
-    findings.extend(compare_checkpoint(layout, &states));
+    compare_ledgers(layout, &states, &late, &mut findings)?;
+    let counted = counted.unwrap_or_else(|| count(&states));
+    if checkpoint.is_none_or(|it| (it.items, it.open) != counted) {
+        findings.push(derived("the checkpoint does not follow from the log", &layout.checkpoint()));
+    }
     Ok(findings)
+}
+
+/// How many items there are, and how many of them have active questions.
+fn count(states: &BTreeMap<ItemId, State>) -> (u64, u64) {
+    let items = states.values().filter_map(|state| state.item.as_ref());
+    (states.len() as u64, items.filter(|item| item.has_active_questions()).count() as u64)
 }
 
 fn compare_ledgers(
     layout: &Layout,
     states: &BTreeMap<ItemId, State>,
+    late: &BTreeSet<ItemId>,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Error> {
-    for (id, state) in states {
+    for (id, state) in states.iter().filter(|(id, _)| !late.contains(*id)) {
         let good = matches!(ledger::read_item(layout, id)?, Found::Good(item) if Some(&item) == state.item.as_ref());
         if !good {
             findings.push(derived("the ledger of an item does not follow from the log", &layout.item(id)));
@@ -105,14 +124,6 @@ fn compare_ledgers(
         });
     }
     Ok(())
-}
-
-fn compare_checkpoint(layout: &Layout, states: &BTreeMap<ItemId, State>) -> Option<Finding> {
-    let open =
-        states.values().filter_map(|state| state.item.as_ref()).filter(|item| item.has_active_questions()).count();
-    let good = Checkpoint::load(layout)
-        .is_some_and(|it| it.place.is_in(layout) && it.items == states.len() as u64 && it.open == open as u64);
-    (!good).then(|| derived("the checkpoint does not follow from the log", &layout.checkpoint()))
 }
 
 fn derived(what: &str, place: &Path) -> Finding {

@@ -1,6 +1,6 @@
 //! What a writer does under the lock: catch up, run updates, write lines, bring the derived files up to date.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use querent_core::wire::{self, Line};
 use querent_core::{
@@ -222,8 +222,10 @@ impl Store {
         if self.held.len() > MOST_HELD {
             self.held.clear();
         }
+        // What is settled is not needed any more, but for the next flush.
+        let needed: HashSet<&QuestionId> = self.tail.iter().filter_map(|(record, _)| record.event.question()).collect();
         for state in self.held.values_mut() {
-            state.questions.retain(|_, question| question.status.is_open());
+            state.questions.retain(|id, question| question.status.is_open() || needed.contains(id));
         }
     }
 

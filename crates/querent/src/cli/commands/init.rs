@@ -42,8 +42,9 @@ struct Reply {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let root = context.directory()?;
     let (project, created) = Project::init(&root, args.name.as_deref(), &args.workflow)?;
-    let rules = Handle::open(&project, "init")?.rules()?;
-    let reply = Reply { created, next: next(asker(&rules).map_or("engineer", AgentName::as_str)) };
+    let rules = Handle::open(&project, "init").and_then(|hub| hub.rules()).ok();
+    let asker = rules.as_deref().and_then(asker).map_or("engineer", AgentName::as_str);
+    let reply = Reply { created, next: next(asker) };
     context.reply(&reply, |page| {
         let place = project.root().display();
         if reply.created.is_empty() {
