@@ -70,13 +70,15 @@ pub(crate) fn rate_of_threads(project: &Project, clients: usize, each: usize) ->
     Ok(rate(clients * each, start))
 }
 
-/// One client in a process of its own: says when it is ready, waits for a line, talks, ends.
+/// One client in a process of its own: says when it is ready, waits for a line, talks, says that it is done, ends.
 pub(crate) fn client(dir: &Path, item: &str, commands: usize) -> Outcome<()> {
     use std::io::{Write, stdin, stdout};
     let hub = Handle::stay(&Project::find(dir)?, "bench")?;
     hub.item(&item.parse::<ItemId>()?)?;
-    writeln!(stdout(), "ready")?;
-    stdout().flush()?;
+    let say = |word: &str| writeln!(stdout(), "{word}").and_then(|()| stdout().flush());
+    say("ready")?;
     stdin().read_line(&mut String::new())?;
-    talk(&hub, item, commands)
+    talk(&hub, item, commands)?;
+    say("done")?;
+    Ok(())
 }

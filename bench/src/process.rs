@@ -53,20 +53,22 @@ pub(crate) fn rate_of_processes(dir: &Path, count: usize, each: usize) -> Outcom
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        let mut ready = String::new();
-        BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut ready)?;
-        children.push(child);
+        let mut words = BufReader::new(child.stdout.take().ok_or("no output")?).lines();
+        words.next().ok_or("a client failed")??;
+        children.push((child, words));
     }
     let start = Instant::now();
-    for child in &mut children {
+    for (child, _) in &mut children {
         child.stdin.take().ok_or("no input")?.write_all(b"go\n")?;
     }
-    for mut child in children {
-        if !child.wait()?.success() {
-            return Err("a client failed".into());
-        }
+    for (_, words) in &mut children {
+        words.next().ok_or("a client failed")??;
     }
-    Ok(rate(count * each, start))
+    let rate = rate(count * each, start);
+    for (mut child, _) in children {
+        child.wait()?;
+    }
+    Ok(rate)
 }
 
 /// The most memory that a run needs, in bytes: asked of a process whose only child it is.

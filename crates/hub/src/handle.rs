@@ -143,6 +143,11 @@ impl Handle {
         Ok(self.items()?.iter().filter_map(|item| ready(item, &rules)).collect())
     }
 
+    /// Runs what is due on every item that has something open.
+    pub fn run_due(&self) -> Result<(), Refusal> {
+        self.current(Which::Active).map(drop)
+    }
+
     /// Hands the records after `since` to `each`, in order, until it returns false. Memory does not grow with them.
     pub fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Refusal> {
         Ok(self.inner.journal.records(since, each)?)

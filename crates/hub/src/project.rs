@@ -49,6 +49,7 @@ const SHIPPED: &[Set] = &[
 const IGNORED: &[&str] = &[
     ".querent/journal/",
     ".querent/journal.lock",
+    ".querent/ledgers.lock",
     ".querent/items/",
     ".querent/open/",
     ".querent/operations/",

@@ -17,6 +17,7 @@ mod place;
 mod reader;
 mod recover;
 mod store;
+mod sync;
 mod watch;
 
 use std::fs::{self, File};
@@ -58,7 +59,7 @@ pub type Fault = Arc<dyn Fn(Step) -> io::Result<()> + Send + Sync>;
 pub enum Ledgers {
     /// Before the lock is free: for a process that does one thing and ends.
     Prompt,
-    /// In a moment of quiet, or a fifth of a second later: for a process that stays.
+    /// In a moment of quiet, or a second later: for a process that stays.
     Deferred,
 }
 

@@ -177,8 +177,8 @@ fn a_lock_that_another_process_holds_is_refused_with_its_name_and_free_when_it_d
     script().accept(&patient, "next", &Script::open("44").unwrap()).unwrap();
 }
 
+/// The part of a child: it does nothing unless the test above started it.
 #[test]
-#[ignore = "the part of a child: it is run by the test above"]
 fn holds_the_lock() {
     let Some(dir) = given_dir() else { return };
     let fault: Fault = Arc::new(|step| {

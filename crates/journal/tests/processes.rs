@@ -80,8 +80,8 @@ fn thirty_two_processes_on_one_item_lose_nothing() {
     assert_eq!((item.asked as usize, item.open.len()), (PROCESSES * QUESTIONS, 0));
 }
 
+/// The part of a child: it does nothing unless the test above started it.
 #[test]
-#[ignore = "the part of a child: it is run by the test above"]
 fn asks_and_answers_when_told() {
     let (Some(dir), Ok(name)) = (given_dir(), std::env::var("QUERENT_TEST_NAME")) else { return };
     let mut out = io::stdout();
@@ -124,8 +124,8 @@ fn one_operation_from_two_processes_a_thousand_times_has_one_effect_each_time() 
     assert_eq!(records.iter().filter(|it| matches!(it.event, Event::QuestionAsked(_))).count(), TIMES / 2);
 }
 
+/// The part of a child: it does nothing unless the test above started it.
 #[test]
-#[ignore = "the part of a child: it is run by the test above"]
 fn does_each_operation_once() {
     let (Some(dir), Ok(name)) = (given_dir(), std::env::var("QUERENT_TEST_NAME")) else { return };
     // One of the two stays and lets its ledgers follow later; the other is as prompt as a command line.

@@ -196,7 +196,7 @@ fn an_index_that_is_gone_or_nonsense_forgets_no_operation() {
 #[test]
 fn drafts_that_a_killed_process_left_disturb_nobody() {
     is_repaired(&given(), "drafts", &|dir| {
-        for draft in ["items/42/item.draft", "items/42/CLR-42-004.draft", "items/44.draft", "operations/index.draft"] {
+        for draft in ["items/.spare", "items/42/item.draft", "items/44.draft", "operations/index.draft"] {
             fs::write(dir.join(draft), "half a thi").unwrap();
         }
     });
@@ -243,9 +243,9 @@ fn a_batch_that_is_not_whole_has_not_happened() {
             let what = format!("{how} at byte {cut} of {start} to {}", log.len());
             let project = given.copy();
             fs::write(project.path().join(LOG), &log[..cut]).unwrap();
-            // A reader comes by at every byte; a writer, whose sync takes its time, at every eighth and around ends of lines.
-            let writes = cut % 8 == 0 || log[cut.saturating_sub(2)..(cut + 2).min(log.len())].contains(&b'\n');
-            if !writes || cut % 16 == 0 {
+            // A reader comes by at every byte; a writer, whose sync takes its time, at every sixteenth and around ends of lines.
+            let writes = cut % 16 == 0 || log[cut.saturating_sub(2)..(cut + 2).min(log.len())].contains(&b'\n');
+            if !writes || cut % 32 == 0 {
                 assert_eq!(everything(&project.open()), promised, "{what}");
             }
             if !writes {

@@ -21,3 +21,16 @@ fn the_environment_names_the_agent_and_the_item() {
     assert!(output.status.success());
     assert_eq!(project.ok(&["state"])["sessions"][0]["session"], "engineer@42");
 }
+
+#[test]
+fn a_deadline_that_passed_on_another_item_comes_true() {
+    for hook in ["start", "finish"] {
+        let project = Project::new();
+        project.ok(&["item", "add", "7", "--title", "Another"]);
+        project.asks_human_with(&["--fallback", "sql", "--because", "safe", "--expires-in", "1ms"]);
+
+        project.ok(&["hook", hook, "--agent", "engineer", "--item", "7"]);
+
+        assert!(project.run(&["events"]).stdout.contains("\"question_expired\""), "hook {hook}");
+    }
+}

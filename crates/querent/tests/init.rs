@@ -42,3 +42,21 @@ fn a_set_that_is_not_shipped_is_a_usage_error_that_names_the_nearest() {
     assert!(error["hint"].as_str().unwrap().contains("`feature`"), "{error}");
     assert!(project.files().is_empty());
 }
+
+#[test]
+fn git_sees_only_what_people_edit() {
+    let project = Project::new();
+    let id = project.asks_architect();
+    project.ok(&["answer", &id, "--by", "architect", "--answer", "x"]);
+    project.ok(&["doctor", "--repair"]);
+    let ignored = std::fs::read_to_string(project.path().join(".gitignore")).unwrap();
+    let is_ignored = |path: &str| {
+        ignored.lines().any(|line| format!("{path}/").starts_with(&format!("{}/", line.trim_end_matches('/'))))
+    };
+
+    let seen: Vec<String> = project.files().into_iter().filter(|path| !is_ignored(path)).collect();
+
+    let workflows = ["bug", "epic", "feature", "story"].map(|name| format!(".querent/workflows/{name}.toml"));
+    let expected = [".gitignore", ".querent", ".querent/config.toml", ".querent/workflows"].map(str::to_owned);
+    assert_eq!(seen, expected.into_iter().chain(workflows).collect::<Vec<_>>());
+}

@@ -13,13 +13,14 @@ use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
 use super::store::Store;
+use super::sync::Turns;
 use super::{Ledgers, Options, Step, recover};
 use crate::{Error, Update};
 
 /// How many lines the ledgers may be behind before writers wait for them.
 const FARTHEST_BEHIND: usize = 16_384;
 /// How long they may be behind where it is never quiet.
-const LONGEST_BEHIND: Duration = Duration::from_millis(200);
+const LONGEST_BEHIND: Duration = Duration::from_secs(1);
 /// How long it is quiet before they follow.
 const QUIET: Duration = Duration::from_millis(20);
 
@@ -31,6 +32,7 @@ pub(crate) struct Shared {
     /// The gate has a new state.
     passed: Condvar,
     pub(crate) writer: Mutex<Writer>,
+    turns: Mutex<Turns>,
     /// Where readers of records stopped, so that they need not begin at the start of a segment.
     pub(crate) stops: Mutex<BTreeMap<u64, Place>>,
     lag: Mutex<Lag>,
@@ -50,8 +52,6 @@ struct Gate {
 pub(crate) struct Writer {
     lock: Option<Lock>,
     pub(crate) store: Option<Store>,
-    /// How far the log is durable, as far as this process knows.
-    synced: Place,
 }
 
 /// What the thread that lets the ledgers follow must know.
@@ -64,13 +64,17 @@ struct Lag {
 
 impl Writer {
     pub(crate) fn lock(&mut self, shared: &Shared) -> Result<lock::Held, Error> {
-        let lock = match self.lock.take() {
-            Some(lock) => lock,
-            None => Lock::open(&shared.layout.lock(), &shared.options.holder)?,
-        };
-        let held = lock.acquire(shared.options.patience);
-        self.lock = Some(lock);
-        held
+        loop {
+            let lock = match self.lock.take() {
+                Some(lock) => lock,
+                None => Lock::open(&shared.layout.lock(), &shared.options.holder)?,
+            };
+            let held = lock.acquire(shared.options.patience)?;
+            if lock.is_in_place() {
+                self.lock = Some(lock);
+                return Ok(held);
+            }
+        }
     }
 }
 
@@ -81,7 +85,8 @@ impl Shared {
             options,
             gate: Mutex::default(),
             passed: Condvar::new(),
-            writer: Mutex::new(Writer { lock: None, store: None, synced: Place::START }),
+            writer: Mutex::new(Writer { lock: None, store: None }),
+            turns: Mutex::new(Turns::new()),
             stops: Mutex::default(),
             lag: Mutex::default(),
             woken: Condvar::new(),
@@ -154,13 +159,9 @@ impl Shared {
         self.reach(Step::Unlocked)?;
         let (end, file) = (store.log().place, store.log().file());
         writer.store = settled.is_ok().then_some(store);
-        let durable = writer.synced >= end;
         drop(writer);
-        if !durable {
-            file.sync_data().map_err(Error::io("sync", &self.layout.journal()))?;
-            hold(&self.writer).synced = end;
-            self.reach(Step::Synced)?;
-        }
+        hold(&self.turns).sync(&self.layout, end, &file, self.options.patience)?;
+        self.reach(Step::Synced)?;
         if wrote && self.options.ledgers == Ledgers::Deferred {
             self.fall_behind();
         }

@@ -39,6 +39,11 @@ impl Layout {
         self.journal().join("checkpoint")
     }
 
+    /// How far the log is durable.
+    pub(crate) fn synced(&self) -> PathBuf {
+        self.journal().join("synced")
+    }
+
     pub(crate) fn items(&self) -> PathBuf {
         self.dir.join("items")
     }
@@ -55,12 +60,22 @@ impl Layout {
         self.item_dir(&id.item).join(format!("{id}.json"))
     }
 
+    /// Where the next ledger is written before it is put in its place.
+    pub(crate) fn spare(&self) -> PathBuf {
+        self.items().join(".spare")
+    }
+
     pub(crate) fn open(&self) -> PathBuf {
         self.dir.join("open")
     }
 
     pub(crate) fn marker(&self, id: &ItemId) -> PathBuf {
         self.open().join(id.as_str())
+    }
+
+    /// The empty file whose names the markers are.
+    pub(crate) fn mark(&self) -> PathBuf {
+        self.open().join(".mark")
     }
 
     pub(crate) fn operations(&self) -> PathBuf {

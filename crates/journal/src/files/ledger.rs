@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use querent_core::{Item, ItemId, Question, QuestionId};
@@ -42,57 +43,93 @@ pub(crate) fn read_question(layout: &Layout, id: &QuestionId) -> Result<Found<Qu
     read(layout, &layout.question(id), |question: &Question| question.id == *id)
 }
 
+/// A file that looks bad is looked at again: it may have become the spare one while it was read.
 fn read<T: DeserializeOwned>(layout: &Layout, path: &Path, is_it: impl Fn(&T) -> bool) -> Result<Found<T>, Error> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Missing),
-        Err(error) => return Err(Error::io("read", path)(error)),
-    };
-    let (Ok(body), Ok(stamp)) = (serde_json::from_slice::<T>(&bytes), serde_json::from_slice::<Stamp>(&bytes)) else {
-        return Ok(Found::Bad);
-    };
-    Ok(if is_it(&body) && stamp.as_of.is_in(layout) { Found::Good(body) } else { Found::Bad })
+    for _ in 0..3 {
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Missing),
+            Err(error) => return Err(Error::io("read", path)(error)),
+        };
+        if let Some((body, as_of)) = unseal::<T>(&bytes)
+            && is_it(&body)
+            && as_of.is_in(layout)
+        {
+            return Ok(Found::Good(body));
+        }
+    }
+    Ok(Found::Bad)
 }
 
 pub(crate) fn write_item(layout: &Layout, item: &Item, as_of: Place) -> Result<(), Error> {
-    write(&layout.item(&item.id), item, as_of)
+    write(layout, &layout.item(&item.id), &seal(item, as_of))
 }
 
 pub(crate) fn write_question(layout: &Layout, question: &Question, as_of: Place) -> Result<(), Error> {
-    write(&layout.question(&question.id), question, as_of)
+    write(layout, &layout.question(&question.id), &seal(question, as_of))
 }
 
-fn write<T: Serialize>(path: &Path, body: &T, as_of: Place) -> Result<(), Error> {
+/// The text of a ledger. Its last line is a checksum of all before it, so that half of one is never taken for a whole.
+fn seal<T: Serialize>(body: &T, as_of: Place) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(&Written { body, as_of }).unwrap_or_default();
-    text.push(b'\n');
-    // One name is enough for all: writers hold the lock. A reader never sees it.
-    let draft = path.with_extension("draft");
-    let written = fs::write(&draft, &text).or_else(|error| match (error.kind(), path.parent()) {
-        (io::ErrorKind::NotFound, Some(dir)) => fs::create_dir_all(dir).and_then(|()| fs::write(&draft, &text)),
-        _ => Err(error),
-    });
-    written.and_then(|()| put(&draft, path)).map_err(Error::io("write", path))
+    text.truncate(text.len().saturating_sub(b"\n}".len()));
+    let sum = crc32fast::hash(&text);
+    text.extend_from_slice(format!("{CRC}{sum:08x}{END}").as_bytes());
+    text
 }
 
-/// Puts a draft in its place in one step. A ledger need not be durable, so the two files change places where the system can
-/// do that: some file systems write a file out when a rename replaces another by it, and then every sync of the log waits.
-fn put(draft: &Path, path: &Path) -> io::Result<()> {
+const CRC: &str = ",\n  \"crc\": \"";
+const END: &str = "\"\n}\n";
+
+fn unseal<T: DeserializeOwned>(text: &[u8]) -> Option<(T, Place)> {
+    let (body, sum) = text.strip_suffix(END.as_bytes())?.split_last_chunk::<8>()?;
+    let body = body.strip_suffix(CRC.as_bytes())?;
+    if format!("{:08x}", crc32fast::hash(body)).as_bytes() != sum {
+        return None;
+    }
+    let Stamp { as_of } = serde_json::from_slice(text).ok()?;
+    Some((serde_json::from_slice(text).ok()?, as_of))
+}
+
+/// Writes a ledger beside its place and puts it there in one step. What it replaces is the spare file of the next one: no file
+/// is made for a ledger that is there, and none is deleted. Under the lock of the ledgers.
+fn write(layout: &Layout, path: &Path, text: &[u8]) -> Result<(), Error> {
+    let spare = layout.spare();
+    let write = || {
+        let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&spare)?;
+        file.write_all_at(text, 0)?;
+        file.set_len(text.len() as u64)
+    };
+    let written = or_in_new_dir(&spare, write).and_then(|()| or_in_new_dir(path, || put(&spare, path)));
+    written.map_err(Error::io("write", path))
+}
+
+fn or_in_new_dir(path: &Path, step: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    step().or_else(|error| match (error.kind(), path.parent()) {
+        (io::ErrorKind::NotFound, Some(dir)) => fs::create_dir_all(dir).and_then(|()| step()),
+        _ => Err(error),
+    })
+}
+
+/// The two files change places, where the system can do that and there are two. Some file systems write a file out when a rename
+/// replaces another by it; a ledger need not be durable, and every sync of the log would wait for it.
+fn put(spare: &Path, path: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
-        if renameat_with(CWD, draft, CWD, path, RenameFlags::EXCHANGE).is_ok() {
-            return fs::remove_file(draft);
+        if renameat_with(CWD, spare, CWD, path, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
         }
     }
-    fs::rename(draft, path)
+    fs::rename(spare, path)
 }
 
 /// Marks the item as one with active questions, or not. Says by how much the number of marks changed.
 pub(crate) fn mark(layout: &Layout, item: &Item) -> Result<i64, Error> {
     let path = layout.marker(&item.id);
     let marked = if item.has_active_questions() {
-        match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(_) => Ok(1),
+        match set_mark(layout, &path) {
+            Ok(()) => Ok(1),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(0),
             Err(error) => Err(error),
         }
@@ -104,6 +141,20 @@ pub(crate) fn mark(layout: &Layout, item: &Item) -> Result<i64, Error> {
         }
     };
     marked.map_err(Error::io("mark", &path))
+}
+
+/// A mark is one more name of one empty file: names come and go without files being made and deleted.
+fn set_mark(layout: &Layout, path: &Path) -> io::Result<()> {
+    let linked = fs::hard_link(layout.mark(), path);
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            // The empty file is not there yet, has all the names that it can have, or the system knows no links.
+            or_in_new_dir(path, || fs::OpenOptions::new().write(true).create_new(true).open(path).map(drop))?;
+            let _ = fs::hard_link(path, layout.mark());
+            Ok(())
+        }
+        linked => linked,
+    }
 }
 
 /// The names in a directory of items or marks, sorted.

@@ -1,8 +1,8 @@
-//! The one lock of a project: the operating system's own, so that a crash frees it at once.
+//! Locks between processes: the operating system's own, so that a crash frees it at once.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::Read;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
@@ -21,11 +21,15 @@ struct Holder {
     agent: String,
 }
 
+/// How often another process is let go first before this one queues up: a lock is held for less time than a queue costs.
+const YIELDS: usize = 64;
+
 /// The way to the lock.
 pub(crate) struct Lock {
     path: PathBuf,
     file: File,
-    agent: String,
+    /// Whose name is written into the file; nobody's for a lock that nobody asks about.
+    agent: Option<String>,
 }
 
 /// The lock, held. Dropping it, or dying, frees it.
@@ -40,13 +44,23 @@ impl Drop for Held {
 
 impl Lock {
     pub(crate) fn open(path: &Path, agent: &str) -> Result<Self, Error> {
-        let agent = agent.chars().take(64).collect();
+        let agent = Some(agent.chars().take(64).collect());
         Ok(Self { path: path.to_owned(), file: open(path)?, agent })
+    }
+
+    /// A lock on a file that has other contents.
+    pub(crate) fn on(path: &Path) -> Result<Self, Error> {
+        Ok(Self { path: path.to_owned(), file: open(path)?, agent: None })
+    }
+
+    /// The file itself.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
     }
 
     /// Takes the lock; waits for it in the operating system's queue, not by polling.
     pub(crate) fn acquire(&self, patience: Duration) -> Result<Held, Error> {
-        for _ in 0..8 {
+        for _ in 0..YIELDS {
             match self.file.try_lock() {
                 Ok(()) => {
                     let held = Held(self.file.try_clone().map_err(Error::io("lock", &self.path))?);
@@ -58,6 +72,12 @@ impl Lock {
             }
         }
         self.queue_up(patience)
+    }
+
+    /// Whether the file is still the one that others find: people delete lock files that look forgotten.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let same = |here: Metadata, there: Metadata| here.ino() == there.ino() && here.dev() == there.dev();
+        self.file.metadata().and_then(|here| Ok(same(here, fs::metadata(&self.path)?))).unwrap_or(false)
     }
 
     /// A thread waits with a file of its own, so that one that comes too late frees only what is its own.
@@ -80,7 +100,8 @@ impl Lock {
 
     /// Says who holds the lock, for people.
     fn sign(&self) {
-        let holder = Holder { pid: std::process::id(), timestamp: now(), agent: self.agent.clone() };
+        let Some(agent) = self.agent.clone() else { return };
+        let holder = Holder { pid: std::process::id(), timestamp: now(), agent };
         let text = serde_json::to_string(&holder).unwrap_or_default();
         // Of one length, so that a shorter one covers a longer one. A full disk must not stop anybody here.
         let _ = self.file.write_all_at(format!("{text:<255}\n").as_bytes(), 0);

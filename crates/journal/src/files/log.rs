@@ -10,6 +10,7 @@ use querent_core::wire::{self, Damage, Line};
 
 use super::layout::Layout;
 use super::place::Place;
+use super::sync;
 use crate::Error;
 
 /// The end of the log, open for writing. Used under the lock only.
@@ -45,7 +46,7 @@ impl Log {
             .and_then(|()| self.file.write_all_at(second, start + first.len() as u64));
         if let Err(error) = written {
             // What cannot be cut here is cut by the next writer: it is a torn line.
-            let _ = self.file.set_len(start);
+            let _ = cut(&self.layout, self.place);
             return Err(Error::io("write", &path)(error));
         }
         self.place = last;
@@ -83,8 +84,7 @@ impl Log {
         }
         self.place = end.place;
         if end.torn {
-            let path = self.layout.segment(self.place.segment);
-            self.file.set_len(self.place.end).map_err(Error::io("cut the torn end of", &path))?;
+            cut(&self.layout, self.place)?;
         }
         Ok(())
     }
@@ -144,6 +144,7 @@ fn check_segments(layout: &Layout) -> Result<(), Error> {
 
 /// Cuts off what stands behind `place`: it was never finished, and so never acknowledged. Under the lock only.
 pub(crate) fn cut(layout: &Layout, place: Place) -> Result<(), Error> {
+    sync::forget(layout)?;
     let path = layout.segment(place.segment);
     let cut = OpenOptions::new().write(true).open(&path).and_then(|segment| segment.set_len(place.end));
     cut.map_err(Error::io("cut the torn end of", &path))

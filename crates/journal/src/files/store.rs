@@ -193,6 +193,10 @@ impl Store {
 
     /// What is to be written so that the derived files hold the whole log. Costs what the tail touches.
     pub(crate) fn plan(&mut self) -> Result<Option<Plan>, Error> {
+        // Another process may have brought the derived files farther than this one knows.
+        if let Some(checkpoint) = Checkpoint::sound(&self.layout) {
+            self.flushed(&checkpoint);
+        }
         let mut touched: BTreeMap<ItemId, (Place, BTreeMap<QuestionId, Place>)> = BTreeMap::new();
         for (record, place) in &self.tail {
             let (last, questions) = touched.entry(record.stream.clone()).or_insert((*place, BTreeMap::new()));

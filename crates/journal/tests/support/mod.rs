@@ -138,10 +138,10 @@ pub(crate) fn copy_dir(from: &Path, to: &Path) {
     }
 }
 
-/// This test program again, as a process of its own that runs one ignored test: the part of a child.
+/// This test program again, as a process of its own that runs one test: the part of a child.
 pub(crate) fn child(test: &str, dir: &Path) -> Process {
     let mut process = Process::new(std::env::current_exe().unwrap());
-    process.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);
+    process.args(["--exact", test, "--nocapture", "--test-threads=1"]);
     process.env(DIR, dir).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     process
 }

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let session = args.worker.session.as_deref().map(str::parse).transpose()?;
     let hub = context.hub(&by)?;
     let item = item_of(args.worker.item.as_deref(), &hub)?;
+    hub.run_due()?;
     let wish = command(item, by, Action::StartSession { session });
     context.execute(&hub, &wish, &args.operation, |page, HookReply { session, item }| {
         if let Some(session) = session {
