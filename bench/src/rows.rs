@@ -1,6 +1,6 @@
 //! What is measured, and what it must reach.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -36,16 +36,16 @@ impl Row {
 }
 
 /// A group of rows that are measured together: its name, what it measures, and how.
-type Group = (&'static str, &'static str, fn(bool) -> Outcome<Vec<Row>>);
+type Group = (&'static str, &'static str, fn(&Path, bool) -> Outcome<Vec<Row>>);
 
 /// The groups, in the order of the table.
 const GROUPS: &[Group] = &[
-    ("clients", "durable commands of one client and of 64", |quick| threads(if quick { 5 } else { 15 })),
-    ("processes", "durable commands of 8 processes", |quick| processes(if quick { 3 } else { 9 })),
-    ("lists", "a project of 1,000 items and one of 10,000", |quick| lists(rounds(quick))),
-    ("history", "a journal of 1,000 events and one of 1,000,000", |quick| history(rounds(quick))),
-    ("item", "an item of 10 settled questions and one of 10,000", |quick| long_item(rounds(quick))),
-    ("binary", "the release binary", |_| size()),
+    ("clients", "durable commands of one client and of 64", |run, quick| threads(run, if quick { 5 } else { 15 })),
+    ("processes", "durable commands of 8 processes", |run, quick| processes(run, if quick { 5 } else { 15 })),
+    ("lists", "a project of 1,000 items and one of 10,000", |run, quick| lists(run, rounds(quick))),
+    ("history", "a journal of 1,000 events and one of 1,000,000", |run, quick| history(run, rounds(quick))),
+    ("item", "an item of 10 settled questions and one of 10,000", |run, quick| long_item(run, rounds(quick))),
+    ("binary", "the release binary", |_, _| size()),
 ];
 
 fn rounds(quick: bool) -> usize {
@@ -59,29 +59,37 @@ pub(crate) fn all(quick: bool, only: Option<&str>, progress: &mut dyn FnMut(&str
         let names: Vec<&str> = GROUPS.iter().map(|(name, ..)| *name).collect();
         return Err(format!("there is no such group; there are {}", names.join(", ")).into());
     }
+    let run = run_dir()?;
     let mut rows = Vec::new();
     for (name, what, measure) in chosen {
         progress(&format!("{name}: {what}"));
-        rows.extend(measure(quick)?);
+        rows.extend(measure(run.path(), quick)?);
     }
     Ok(rows)
 }
 
-/// Where the files of a run live: on the disk that the build is on, not in memory.
-fn scratch() -> Outcome<TempDir> {
+/// The directory of a run, on a disk and not in memory. It stays until the run ends: some file systems are slow to make files
+/// where many were deleted a moment ago.
+fn run_dir() -> Outcome<TempDir> {
     let beside = std::env::current_exe()?;
-    let target = beside.ancestors().nth(2).unwrap_or(Path::new("."));
-    Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(target)?)
+    let disk = Some(Path::new("/var/tmp")).filter(|dir| dir.is_dir());
+    let parent = disk.or_else(|| beside.ancestors().nth(2)).unwrap_or(Path::new("."));
+    Ok(tempfile::Builder::new().prefix("querent-bench-").tempdir_in(parent)?)
 }
 
-fn threads(rounds: usize) -> Outcome<Vec<Row>> {
-    let dir = scratch()?;
-    let project = project(dir.path(), 64)?;
+/// A fresh directory in that of the run.
+fn scratch(run: &Path) -> Outcome<PathBuf> {
+    Ok(tempfile::Builder::new().prefix("row-").tempdir_in(run)?.keep())
+}
+
+fn threads(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
+    let dir = scratch(run)?;
+    let project = project(&dir, 64)?;
     let (mut one, mut many, mut raw_one, mut raw_many) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
-        raw_one.push(raw_append(dir.path(), 400)?);
+        raw_one.push(raw_append(&dir, 400)?);
         one.push(rate_of_threads(&project, 1, 400)?);
-        raw_many.push(raw_group(dir.path(), 64, 300)?);
+        raw_many.push(raw_group(&dir, 64, 300)?);
         many.push(rate_of_threads(&project, 64, 100)?);
     }
     let over = |a: &[f64], b: &[f64]| median(a.iter().zip(b).map(|(a, b)| a / b).collect());
@@ -98,11 +106,11 @@ fn threads(rounds: usize) -> Outcome<Vec<Row>> {
     ])
 }
 
-fn processes(rounds: usize) -> Outcome<Vec<Row>> {
-    let dir = scratch()?;
-    project(dir.path(), 8)?;
+fn processes(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
+    let dir = scratch(run)?;
+    project(&dir, 8)?;
     let (ratio, eight, one) =
-        alternate(rounds, || rate_of_processes(dir.path(), 8, 200), || rate_of_processes(dir.path(), 1, 400))?;
+        alternate(rounds, || rate_of_processes(&dir, 8, 200), || rate_of_processes(&dir, 1, 400))?;
     Ok(vec![Row::at_least(
         "commands, 8 processes / one process",
         ratio,
@@ -112,9 +120,9 @@ fn processes(rounds: usize) -> Outcome<Vec<Row>> {
 }
 
 /// A project with `items`, 50 of which have an open question.
-fn with_items(items: u32) -> Outcome<TempDir> {
-    let dir = scratch()?;
-    let mut seeder = Seeder::new(&project(dir.path(), 0)?)?;
+fn with_items(run: &Path, items: u32) -> Outcome<PathBuf> {
+    let dir = scratch(run)?;
+    let mut seeder = Seeder::new(&project(&dir, 0)?)?;
     for number in 1..=items {
         let item = seeder.open(&number.to_string())?;
         if number.is_multiple_of(items / 50) {
@@ -124,14 +132,14 @@ fn with_items(items: u32) -> Outcome<TempDir> {
     Ok(dir)
 }
 
-fn lists(rounds: usize) -> Outcome<Vec<Row>> {
+fn lists(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let querent = querent()?;
-    let (small, large) = (with_items(1_000)?, with_items(10_000)?);
-    let questions = |dir: &TempDir| seconds(&querent, &["questions", "--json"], dir.path());
+    let (small, large) = (with_items(run, 1_000)?, with_items(run, 10_000)?);
+    let questions = |dir: &Path| seconds(&querent, &["questions", "--json"], &dir);
     let (to_node, ours, node) =
-        alternate(rounds, || questions(&small), || seconds(Path::new("node"), &["-e", "0"], small.path()))?;
+        alternate(rounds, || questions(&small), || seconds(Path::new("node"), &["-e", "0"], &small))?;
     let (growth, big, little) = alternate(rounds, || questions(&large), || questions(&small))?;
-    let memory = [["questions", "--json"], ["status", "--json"]].map(|call| rss(&querent, &call, large.path()));
+    let memory = [["questions", "--json"], ["status", "--json"]].map(|call| rss(&querent, &call, &large));
     let [of_questions, of_status] = memory;
     let (of_questions, of_status) = (of_questions?, of_status?);
     let millis = |seconds: f64| seconds * 1000.0;
@@ -156,9 +164,9 @@ fn lists(rounds: usize) -> Outcome<Vec<Row>> {
 }
 
 /// A project with a journal of at least `events`.
-fn with_events(events: usize) -> Outcome<TempDir> {
-    let dir = scratch()?;
-    let mut seeder = Seeder::new(&project(dir.path(), 0)?)?;
+fn with_events(run: &Path, events: usize) -> Outcome<PathBuf> {
+    let dir = scratch(run)?;
+    let mut seeder = Seeder::new(&project(&dir, 0)?)?;
     let items = (events / 1_000).clamp(10, 500);
     for number in 1..=items {
         let item = seeder.open(&number.to_string())?;
@@ -168,19 +176,19 @@ fn with_events(events: usize) -> Outcome<TempDir> {
     Ok(dir)
 }
 
-fn history(rounds: usize) -> Outcome<Vec<Row>> {
+fn history(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let querent = querent()?;
-    let (short, long) = (with_events(1_000)?, with_events(1_000_000)?);
-    let show = |dir: &TempDir| seconds(&querent, &["show", "CLR-5-001", "--json"], dir.path());
+    let (short, long) = (with_events(run, 1_000)?, with_events(run, 1_000_000)?);
+    let show = |dir: &Path| seconds(&querent, &["show", "CLR-5-001", "--json"], &dir);
     let (ratio, of_long, of_short) = alternate(rounds, || show(&long), || show(&short))?;
     let seen = format!("{:.1} ms against {:.1} ms", of_long * 1000.0, of_short * 1000.0);
     Ok(vec![Row::at_most("show, 1,000,000 events / 1,000 events", ratio, 1.5, seen)])
 }
 
-fn long_item(rounds: usize) -> Outcome<Vec<Row>> {
+fn long_item(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let querent = querent()?;
-    let dir = scratch()?;
-    let mut seeder = Seeder::new(&project(dir.path(), 0)?)?;
+    let dir = scratch(run)?;
+    let mut seeder = Seeder::new(&project(&dir, 0)?)?;
     for (id, count) in [("young", 10), ("old", 10_000)] {
         let item = seeder.open(id)?;
         seeder.settled(&item, count)?;
@@ -193,8 +201,8 @@ fn long_item(rounds: usize) -> Outcome<Vec<Row>> {
         let asked = ["ask", "--item", item, "--from", "engineer", "--topic", "t", "--question", "Which?", "--json"];
         let answered = ["answer", &id, "--by", "architect", "--answer", "this", "--json"];
         let resolved = ["resolve", &id, "--by", "engineer", "--json"];
-        let seconds = seconds(&querent, &asked, dir.path())? + self::seconds(&querent, &answered, dir.path())?;
-        self::seconds(&querent, &resolved, dir.path())?;
+        let seconds = seconds(&querent, &asked, &dir)? + self::seconds(&querent, &answered, &dir)?;
+        self::seconds(&querent, &resolved, &dir)?;
         Ok(seconds)
     };
     let (ratio, of_old, of_young) = alternate(rounds, || pair("old", &mut old), || pair("young", &mut young))?;

@@ -1,10 +1,10 @@
 //! Locks between processes: the operating system's own, so that a crash frees it at once.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -22,7 +22,7 @@ struct Holder {
 }
 
 /// How often another process is let go first before this one queues up: a lock is held for less time than a queue costs.
-const YIELDS: usize = 64;
+const YIELDS: usize = 32;
 
 /// The way to the lock.
 pub(crate) struct Lock {
@@ -30,7 +30,12 @@ pub(crate) struct Lock {
     file: File,
     /// Whose name is written into the file; nobody's for a lock that nobody asks about.
     agent: Option<String>,
+    /// The thread that queues up for this process, once it had to.
+    waiter: OnceLock<mpsc::Sender<Wish>>,
 }
+
+/// Where a thread that waited puts the lock.
+type Wish = mpsc::SyncSender<io::Result<Held>>;
 
 /// The lock, held. Dropping it, or dying, frees it.
 pub(crate) struct Held(File);
@@ -45,12 +50,12 @@ impl Drop for Held {
 impl Lock {
     pub(crate) fn open(path: &Path, agent: &str) -> Result<Self, Error> {
         let agent = Some(agent.chars().take(64).collect());
-        Ok(Self { path: path.to_owned(), file: open(path)?, agent })
+        Ok(Self { path: path.to_owned(), file: open(path)?, agent, waiter: OnceLock::new() })
     }
 
     /// A lock on a file that has other contents.
     pub(crate) fn on(path: &Path) -> Result<Self, Error> {
-        Ok(Self { path: path.to_owned(), file: open(path)?, agent: None })
+        Ok(Self { path: path.to_owned(), file: open(path)?, agent: None, waiter: OnceLock::new() })
     }
 
     /// The file itself.
@@ -82,12 +87,10 @@ impl Lock {
 
     /// A thread waits with a file of its own, so that one that comes too late frees only what is its own.
     fn queue_up(&self, patience: Duration) -> Result<Held, Error> {
-        let file = open(&self.path)?;
         let (sender, receiver) = mpsc::sync_channel(1);
-        thread::spawn(move || {
-            let outcome = file.lock().map(|()| Held(file));
-            let _ = sender.send(outcome);
-        });
+        let waiter = self.waiter.get_or_init(|| wait_for_others(self.path.clone()));
+        // A thread that is gone never answers, which is a wait in vain.
+        let _ = waiter.send(sender);
         match receiver.recv_timeout(patience) {
             Ok(Ok(held)) => {
                 self.sign();
@@ -115,6 +118,19 @@ impl Lock {
             None => "another process".to_owned(),
         }
     }
+}
+
+/// Takes the lock for whoever wishes for it, one after the other. Who does not wait any more leaves it free.
+fn wait_for_others(path: PathBuf) -> mpsc::Sender<Wish> {
+    let (sender, wishes) = mpsc::channel::<Wish>();
+    thread::spawn(move || {
+        for wish in wishes {
+            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+            let held = file.and_then(|file| file.lock().map(|()| Held(file)));
+            let _ = wish.send(held);
+        }
+    });
+    sender
 }
 
 fn open(path: &Path) -> Result<File, Error> {

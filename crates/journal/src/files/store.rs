@@ -96,7 +96,9 @@ impl Store {
         let mut state = self.load(&update.item)?;
         if let Some(item) = &state.item {
             for id in update.job.needs(item) {
-                self.load_question(&mut state, &id)?;
+                let lines = self.tail.iter().map(|(record, _)| record);
+                let lines = lines.filter(|record| record.event.question() == Some(&id));
+                load_question(&self.layout, &mut state, &id, lines)?;
             }
         }
         let applied = update.job.run(&mut state);
@@ -197,19 +199,25 @@ impl Store {
         if let Some(checkpoint) = Checkpoint::sound(&self.layout) {
             self.flushed(&checkpoint);
         }
-        let mut touched: BTreeMap<ItemId, (Place, BTreeMap<QuestionId, Place>)> = BTreeMap::new();
-        for (record, place) in &self.tail {
+        // The lines of each item and question by their place in the tail: it is walked once, however much it touches.
+        let mut touched: BTreeMap<ItemId, (Place, BTreeMap<QuestionId, Vec<usize>>)> = BTreeMap::new();
+        for (line, (record, place)) in self.tail.iter().enumerate() {
             let (last, questions) = touched.entry(record.stream.clone()).or_insert((*place, BTreeMap::new()));
             *last = *place;
-            questions.extend(record.event.question().map(|id| (id.clone(), *place)));
+            if let Some(id) = record.event.question() {
+                questions.entry(id.clone()).or_default().push(line);
+            }
         }
         let mut ledgers = Vec::with_capacity(touched.len());
         for (id, (place, questions)) in touched {
             let mut state = self.load(&id)?;
-            for question in questions.keys() {
-                self.load_question(&mut state, question)?;
+            for (question, lines) in &questions {
+                let lines = lines.iter().map(|line| &self.tail[*line].0);
+                load_question(&self.layout, &mut state, question, lines)?;
             }
-            let found = questions.iter().filter_map(|(id, place)| Some((state.questions.get(id)?.clone(), *place)));
+            let place_of = |lines: &[usize]| lines.last().map_or(place, |line| self.tail[*line].1);
+            let found =
+                questions.iter().filter_map(|(id, lines)| Some((state.questions.get(id)?.clone(), place_of(lines))));
             let questions = found.collect();
             ledgers.extend(state.item.clone().map(|item| Planned { item, place, questions }));
             self.held.insert(id, state);
@@ -250,27 +258,6 @@ impl Store {
         Ok(state)
     }
 
-    /// Adds a question to the state, as it is at the end of the log.
-    fn load_question(&mut self, state: &mut State, id: &QuestionId) -> Result<(), Error> {
-        let asked = state.item.as_ref().is_some_and(|item| item.id == id.item && id.number <= item.asked);
-        if !asked || state.questions.contains_key(id) {
-            return Ok(());
-        }
-        let mut question = match ledger::read_question(&self.layout, id)? {
-            Found::Good(question) => Some(question),
-            Found::Missing | Found::Bad => None,
-        };
-        for (record, _) in self.tail.iter().filter(|(record, _)| record.event.question() == Some(id)) {
-            evolve_question(&mut question, record);
-        }
-        let found: Option<Question> = match question {
-            Some(question) => Some(question),
-            None => recover::rebuild(&self.layout, &id.item)?.questions.remove(id),
-        };
-        state.questions.extend(found.map(|question| (id.clone(), question)));
-        Ok(())
-    }
-
     /// The line that opened an item, if it is older than the tail.
     fn first_line(&self, id: &ItemId) -> Result<Option<Start>, Error> {
         let opens = |start: &Start| {
@@ -293,6 +280,30 @@ impl Store {
         let lines = starts.into_iter().filter_map(|it| log::line_at(&self.layout, it.segment, it.offset));
         Ok(lines.filter_map(|(line, _)| line.operation).find(|operation| operation.id == *id))
     }
+}
+
+/// Adds a question to the state: its ledger, and the lines about it that the ledger may not hold.
+fn load_question<'a>(
+    layout: &Layout,
+    state: &mut State,
+    id: &QuestionId,
+    lines: impl Iterator<Item = &'a Record>,
+) -> Result<(), Error> {
+    let asked = state.item.as_ref().is_some_and(|item| item.id == id.item && id.number <= item.asked);
+    if !asked || state.questions.contains_key(id) {
+        return Ok(());
+    }
+    let mut question = match ledger::read_question(layout, id)? {
+        Found::Good(question) => Some(question),
+        Found::Missing | Found::Bad => None,
+    };
+    lines.for_each(|record| evolve_question(&mut question, record));
+    let found: Option<Question> = match question {
+        Some(question) => Some(question),
+        None => recover::rebuild(layout, &id.item)?.questions.remove(id),
+    };
+    state.questions.extend(found.map(|question| (id.clone(), question)));
+    Ok(())
 }
 
 /// The keys under which a line is found again.
