@@ -5,8 +5,10 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Instant;
 
-use querent_core::{Action, Ask, Command, ItemId, Party, QuestionId, Via};
+use querent_core::reply::{AnswerReply, AskReply, ItemReply};
+use querent_core::{Action, Ask, Command, ItemId, Party, Via};
 use querent_hub::{Handle, Project};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::Outcome;
@@ -18,13 +20,13 @@ pub(crate) fn project(dir: &Path, items: usize) -> Outcome<Project> {
     let hub = Handle::stay(&project, "bench")?;
     for number in 1..=items {
         let open = Action::OpenItem { title: format!("Item {number}"), workflow: Some("bug".to_owned()) };
-        accepted(&hub, &format!("{number}"), Party::HUMAN, open)?;
+        accepted::<ItemReply>(&hub, &format!("{number}"), Party::HUMAN, open)?;
     }
     Ok(project)
 }
 
 /// Carries out a command that must be accepted.
-pub(crate) fn accepted(hub: &Handle, item: &str, by: Party, action: Action) -> Outcome<serde_json::Value> {
+pub(crate) fn accepted<T: DeserializeOwned>(hub: &Handle, item: &str, by: Party, action: Action) -> Outcome<T> {
     let command = Command { item: item.parse()?, by, via: Via::Library, action };
     Ok(hub.execute(&command, None).read()?)
 }
@@ -33,9 +35,9 @@ pub(crate) fn accepted(hub: &Handle, item: &str, by: Party, action: Action) -> O
 pub(crate) fn talk(hub: &Handle, item: &str, commands: usize) -> Outcome<()> {
     let (engineer, architect): (Party, Party) = ("engineer".parse()?, "architect".parse()?);
     for _ in 0..commands.div_ceil(2) {
-        let reply = accepted(hub, item, engineer.clone(), ask())?;
-        let question: QuestionId = serde_json::from_value(reply["question_id"].clone())?;
-        accepted(hub, item, architect.clone(), Action::Answer { question, answer: json!("Postgres, as in the ADR") })?;
+        let asked: AskReply = accepted(hub, item, engineer.clone(), ask())?;
+        let (question, answer) = (asked.question_id, json!("Postgres, as in the ADR"));
+        accepted::<AnswerReply>(hub, item, architect.clone(), Action::Answer { question, answer })?;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Committing: one thread for all that wait, one write, one sync; and the thread that lets the ledgers follow.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use querent_core::Envelope;
@@ -22,15 +22,13 @@ const FARTHEST_BEHIND: usize = 16_384;
 /// How long they may be behind where it is never quiet.
 const LONGEST_BEHIND: Duration = Duration::from_secs(1);
 /// How long it is quiet before they follow.
-const QUIET: Duration = Duration::from_millis(20);
+const QUIET: Duration = Duration::from_millis(100);
 
 /// What the threads of a process share.
 pub(crate) struct Shared {
     pub(crate) layout: Layout,
     options: Options,
     gate: Mutex<Gate>,
-    /// The gate has a new state.
-    passed: Condvar,
     pub(crate) writer: Mutex<Writer>,
     turns: Mutex<Turns>,
     /// Where readers of records stopped, so that they need not begin at the start of a segment.
@@ -42,10 +40,22 @@ pub(crate) struct Shared {
 /// Where updates of this process wait for each other: one thread commits for all that wait.
 #[derive(Default)]
 struct Gate {
-    waiting: Vec<(u64, Update)>,
-    done: HashMap<u64, Result<Envelope, Error>>,
-    next: u64,
+    waiting: Vec<Waiting>,
     busy: bool,
+}
+
+/// An update, and where its thread listens.
+struct Waiting {
+    update: Update,
+    thread: mpsc::SyncSender<Turn>,
+}
+
+/// What a thread that waits is told.
+enum Turn {
+    /// Commit, for all that wait.
+    Lead,
+    /// It is committed, or could not be.
+    Done(Result<Envelope, Error>),
 }
 
 /// Who writes to the log.
@@ -84,7 +94,6 @@ impl Shared {
             layout: Layout::new(dir),
             options,
             gate: Mutex::default(),
-            passed: Condvar::new(),
             writer: Mutex::new(Writer { lock: None, store: None }),
             turns: Mutex::new(Turns::new()),
             stops: Mutex::default(),
@@ -101,41 +110,43 @@ impl Shared {
 
     /// Waits until the update is committed, by this thread or by another that commits for it.
     pub(crate) fn update(&self, update: Update) -> Result<Envelope, Error> {
+        let (thread, turns) = mpsc::sync_channel(2);
         let mut gate = hold(&self.gate);
-        let ticket = gate.next;
-        gate.next += 1;
-        gate.waiting.push((ticket, update));
+        let lead = !std::mem::replace(&mut gate.busy, true);
+        gate.waiting.push(Waiting { update, thread });
+        drop(gate);
+        if lead {
+            self.lead();
+        }
         loop {
-            if let Some(done) = gate.done.remove(&ticket) {
-                return done;
+            match turns.recv() {
+                Ok(Turn::Done(done)) => return done,
+                Ok(Turn::Lead) => self.lead(),
+                Err(_) => {
+                    let lost = io::Error::other("the thread that wrote for others ended");
+                    return Err(Error::io("write", self.layout.dir())(lost));
+                }
             }
-            if gate.busy {
-                gate = self.passed.wait(gate).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            }
-            let mut waiting = std::mem::take(&mut gate.waiting);
-            if !waiting.iter().any(|(it, _)| *it == ticket) {
-                let lost = io::Error::other("the thread that wrote for others ended");
-                return Err(Error::io("write", self.layout.dir())(lost));
-            }
-            gate.busy = true;
-            drop(gate);
-            let passing = Passing(self);
-            let outcome = self.commit(&mut waiting);
-            gate = hold(&self.gate);
-            let tickets = waiting.into_iter().map(|(ticket, _)| ticket);
-            match outcome {
-                Ok(replies) => gate.done.extend(tickets.zip(replies.into_iter().map(Ok))),
-                Err(error) => gate.done.extend(tickets.map(|ticket| (ticket, Err(error.again())))),
-            }
-            drop(gate);
-            drop(passing);
-            gate = hold(&self.gate);
+        }
+    }
+
+    /// Commits all that wait, and tells each thread; then another leads, if more have come.
+    fn lead(&self) {
+        let _passing = Passing(self);
+        let mut waiting = std::mem::take(&mut hold(&self.gate).waiting);
+        // A thread that listens no more needs no reply.
+        match self.commit(&mut waiting) {
+            Ok(replies) => waiting.iter().zip(replies).for_each(|(it, reply)| {
+                let _ = it.thread.send(Turn::Done(Ok(reply)));
+            }),
+            Err(error) => waiting.iter().for_each(|it| {
+                let _ = it.thread.send(Turn::Done(Err(error.again())));
+            }),
         }
     }
 
     /// Writes all of these as one, and makes them durable with one sync, outside the lock.
-    fn commit(&self, waiting: &mut [(u64, Update)]) -> Result<Vec<Envelope>, Error> {
+    fn commit(&self, waiting: &mut [Waiting]) -> Result<Vec<Envelope>, Error> {
         let mut writer = hold(&self.writer);
         let lock = writer.lock(self)?;
         self.reach(Step::Locked)?;
@@ -148,8 +159,8 @@ impl Shared {
         store.roll()?;
         self.reach(Step::CaughtUp)?;
         let mut replies = Vec::with_capacity(waiting.len());
-        for (_, update) in waiting {
-            replies.push(store.run(update)?);
+        for it in waiting {
+            replies.push(store.run(&mut it.update)?);
         }
         self.reach(Step::Decided)?;
         let wrote = store.write()?;
@@ -248,13 +259,14 @@ impl Shared {
     }
 }
 
-/// Opens the gate again, however the commit ends.
+/// Lets the next one lead, however the commit ends.
 struct Passing<'a>(&'a Shared);
 
 impl Drop for Passing<'_> {
     fn drop(&mut self) {
-        hold(&self.0.gate).busy = false;
-        self.0.passed.notify_all();
+        let mut gate = hold(&self.0.gate);
+        // Its channel has room: it is told to lead once, and that it is done once.
+        gate.busy = gate.waiting.first().is_some_and(|next| next.thread.send(Turn::Lead).is_ok());
     }
 }
 

@@ -121,8 +121,13 @@ impl Index {
         }
         self.filled += 1;
         let written = self.file.write_all_at(&entry(key, start), HEADER + slot * SLOT as u64);
-        // The count may lag behind after a crash: the table is only half full, so that does no harm.
-        let written = written.and_then(|()| self.file.write_all_at(&self.filled.to_le_bytes(), 8));
+        written.map_err(Error::io("write", &self.layout.operations_index()))
+    }
+
+    /// Lets other processes know how full it is, once some were added. The count may lag behind after a crash: the table is
+    /// only half full, so that does no harm.
+    pub(crate) fn store_count(&self) -> Result<(), Error> {
+        let written = self.file.write_all_at(&self.filled.to_le_bytes(), 8);
         written.map_err(Error::io("write", &self.layout.operations_index()))
     }
 
@@ -222,6 +227,7 @@ mod tests {
             index.insert(id(n), start(n)).unwrap();
             index.insert(id(n), start(n)).unwrap();
         }
+        index.store_count().unwrap();
 
         let index = Index::open(&layout).unwrap().unwrap();
 
@@ -242,6 +248,7 @@ mod tests {
         for n in 0..5_000 {
             theirs.insert(id(n), Start { segment: 1, offset: n }).unwrap();
         }
+        theirs.store_count().unwrap();
 
         assert!(ours.refresh().unwrap());
 

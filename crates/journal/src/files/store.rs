@@ -158,8 +158,11 @@ impl Store {
     /// Makes the index know what was written.
     pub(crate) fn index(&mut self) -> Result<(), Error> {
         self.reach(Step::Written)?;
-        for (key, start) in std::mem::take(&mut self.starts) {
-            self.index.insert(key, start)?;
+        if !self.starts.is_empty() {
+            for (key, start) in std::mem::take(&mut self.starts) {
+                self.index.insert(key, start)?;
+            }
+            self.index.store_count()?;
         }
         self.fresh.clear();
         self.reach(Step::Indexed)
