@@ -23,3 +23,7 @@ tidy:
 # what CI runs
 ci:
     .ci/run
+
+# What it costs, as ratios measured in one run.
+bench *options:
+    cargo xtask bench {{options}}

@@ -135,7 +135,7 @@ fn with_items(run: &Path, items: u32) -> Outcome<PathBuf> {
 fn lists(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let querent = querent()?;
     let (small, large) = (with_items(run, 1_000)?, with_items(run, 10_000)?);
-    let questions = |dir: &Path| seconds(&querent, &["questions", "--json"], &dir);
+    let questions = |dir: &Path| seconds(&querent, &["questions", "--json"], dir);
     let (to_node, ours, node) =
         alternate(rounds, || questions(&small), || seconds(Path::new("node"), &["-e", "0"], &small))?;
     let (growth, big, little) = alternate(rounds, || questions(&large), || questions(&small))?;
@@ -179,7 +179,7 @@ fn with_events(run: &Path, events: usize) -> Outcome<PathBuf> {
 fn history(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let querent = querent()?;
     let (short, long) = (with_events(run, 1_000)?, with_events(run, 1_000_000)?);
-    let show = |dir: &Path| seconds(&querent, &["show", "CLR-5-001", "--json"], &dir);
+    let show = |dir: &Path| seconds(&querent, &["show", "CLR-5-001", "--json"], dir);
     let (ratio, of_long, of_short) = alternate(rounds, || show(&long), || show(&short))?;
     let seen = format!("{:.1} ms against {:.1} ms", of_long * 1000.0, of_short * 1000.0);
     Ok(vec![Row::at_most("show, 1,000,000 events / 1,000 events", ratio, 1.5, seen)])

@@ -39,7 +39,7 @@ pub struct Finding {
 /// Reads the whole log and compares everything that is derived from it. Changes nothing.
 pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
-    let index = Index::open(layout)?;
+    let index = Index::open_to_read(layout)?;
     let mut unindexed = 0_u64;
     let mut states: BTreeMap<ItemId, State> = BTreeMap::new();
     // Ledgers may be behind the log, but not behind the checkpoint: a process that stays lets them follow a little later.

@@ -58,8 +58,17 @@ pub(crate) struct Index {
 impl Index {
     /// Opens the index; nothing if there is none that can be used.
     pub(crate) fn open(layout: &Layout) -> Result<Option<Self>, Error> {
+        Self::open_with(layout, OpenOptions::new().read(true).write(true))
+    }
+
+    /// The same for one who only looks, where perhaps nobody may write.
+    pub(crate) fn open_to_read(layout: &Layout) -> Result<Option<Self>, Error> {
+        Self::open_with(layout, OpenOptions::new().read(true))
+    }
+
+    fn open_with(layout: &Layout, options: &OpenOptions) -> Result<Option<Self>, Error> {
         let path = layout.operations_index();
-        let file = match OpenOptions::new().read(true).write(true).open(&path) {
+        let file = match options.open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("open", &path)(error)),
