@@ -14,7 +14,7 @@ use crate::moment::Span;
 use crate::party::{Party, Via};
 use crate::question::{Blocker, Category, Choice, Fallback, Kind, words};
 
-/// A wish, and whose it is. Whether it comes true is for [`decide`](crate::decide) to say.
+/// A wish, and whose it is. Whether it comes true is for [`decide`](crate::decide()) to say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
     /// The item that it touches.

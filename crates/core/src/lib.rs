@@ -3,12 +3,12 @@
 //! Everything here is deterministic. Time, ids and randomness are arguments; nothing reads a clock, a file or the
 //! environment (this crate's `clippy.toml` bans them). Four functions are the whole machine:
 //!
-//! - [`decide`] judges a [`Command`] against a [`State`]: events, or a [`Refusal`].
-//! - [`evolve`] folds a [`Record`] into a [`State`]; it never fails.
-//! - [`due`] turns deadlines that have passed into commands; no daemon is needed.
-//! - [`outstanding`] says what the world still owes an item.
+//! - [`decide()`] judges a [`Command`] against a [`State`]: events, or a [`Refusal`].
+//! - [`evolve()`] folds a [`Record`] into a [`State`]; it never fails.
+//! - [`due()`] turns deadlines that have passed into commands; no daemon is needed.
+//! - [`outstanding()`] says what the world still owes an item.
 //!
-//! [`apply`] strings them together for one command, and is all that a hub calls.
+//! [`apply()`] strings them together for one command, and is all that a hub calls.
 //!
 //! # An example
 //!
