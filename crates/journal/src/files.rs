@@ -17,7 +17,6 @@ mod place;
 mod reader;
 mod recover;
 mod store;
-mod sync;
 mod watch;
 
 use std::fs::{self, File};

@@ -72,7 +72,7 @@ impl Checkpoint {
 }
 
 /// What changes when the machine starts anew; the same always where the system does not tell.
-pub(crate) fn boot() -> String {
+fn boot() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
 }

@@ -13,7 +13,6 @@ use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
 use super::store::Store;
-use super::sync::Turns;
 use super::{Ledgers, Options, Step, recover};
 use crate::{Error, Update};
 
@@ -30,7 +29,6 @@ pub(crate) struct Shared {
     options: Options,
     gate: Mutex<Gate>,
     pub(crate) writer: Mutex<Writer>,
-    turns: Mutex<Turns>,
     /// Where readers of records stopped, so that they need not begin at the start of a segment.
     pub(crate) stops: Mutex<BTreeMap<u64, Place>>,
     lag: Mutex<Lag>,
@@ -95,7 +93,6 @@ impl Shared {
             options,
             gate: Mutex::default(),
             writer: Mutex::new(Writer { lock: None, store: None }),
-            turns: Mutex::new(Turns::new()),
             stops: Mutex::default(),
             lag: Mutex::default(),
             woken: Condvar::new(),
@@ -168,10 +165,11 @@ impl Shared {
         let settled = self.follow(&mut store);
         drop(lock);
         self.reach(Step::Unlocked)?;
-        let (end, file) = (store.log().place, store.log().file());
+        let file = store.log().file();
         writer.store = settled.is_ok().then_some(store);
         drop(writer);
-        hold(&self.turns).sync(&self.layout, end, &file, self.options.patience)?;
+        // A sync of the one log covers every earlier line, whoever wrote it.
+        file.sync_data().map_err(Error::io("sync", &self.layout.journal()))?;
         self.reach(Step::Synced)?;
         if wrote && self.options.ledgers == Ledgers::Deferred {
             self.fall_behind();

@@ -39,11 +39,6 @@ impl Layout {
         self.journal().join("checkpoint")
     }
 
-    /// How far the log is durable.
-    pub(crate) fn synced(&self) -> PathBuf {
-        self.journal().join("synced")
-    }
-
     pub(crate) fn items(&self) -> PathBuf {
         self.dir.join("items")
     }

@@ -28,8 +28,7 @@ const YIELDS: usize = 32;
 pub(crate) struct Lock {
     path: PathBuf,
     file: File,
-    /// Whose name is written into the file; nobody's for a lock that nobody asks about.
-    agent: Option<String>,
+    agent: String,
     /// The thread that queues up for this process, once it had to.
     waiter: OnceLock<mpsc::Sender<Wish>>,
 }
@@ -49,18 +48,8 @@ impl Drop for Held {
 
 impl Lock {
     pub(crate) fn open(path: &Path, agent: &str) -> Result<Self, Error> {
-        let agent = Some(agent.chars().take(64).collect());
+        let agent = agent.chars().take(64).collect();
         Ok(Self { path: path.to_owned(), file: open(path)?, agent, waiter: OnceLock::new() })
-    }
-
-    /// A lock on a file that has other contents.
-    pub(crate) fn on(path: &Path) -> Result<Self, Error> {
-        Ok(Self { path: path.to_owned(), file: open(path)?, agent: None, waiter: OnceLock::new() })
-    }
-
-    /// The file itself.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
     }
 
     /// Takes the lock; waits for it in the operating system's queue, not by polling.
@@ -103,8 +92,7 @@ impl Lock {
 
     /// Says who holds the lock, for people.
     fn sign(&self) {
-        let Some(agent) = self.agent.clone() else { return };
-        let holder = Holder { pid: std::process::id(), timestamp: now(), agent };
+        let holder = Holder { pid: std::process::id(), timestamp: now(), agent: self.agent.clone() };
         let text = serde_json::to_string(&holder).unwrap_or_default();
         // Of one length, so that a shorter one covers a longer one. A full disk must not stop anybody here.
         let _ = self.file.write_all_at(format!("{text:<255}\n").as_bytes(), 0);

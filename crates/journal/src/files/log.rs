@@ -10,7 +10,6 @@ use querent_core::wire::{self, Damage, Line};
 
 use super::layout::Layout;
 use super::place::Place;
-use super::sync;
 use crate::Error;
 
 /// The end of the log, open for writing. Used under the lock only.
@@ -144,7 +143,6 @@ fn check_segments(layout: &Layout) -> Result<(), Error> {
 
 /// Cuts off what stands behind `place`: it was never finished, and so never acknowledged. Under the lock only.
 pub(crate) fn cut(layout: &Layout, place: Place) -> Result<(), Error> {
-    sync::forget(layout)?;
     let path = layout.segment(place.segment);
     let cut = OpenOptions::new().write(true).open(&path).and_then(|segment| segment.set_len(place.end));
     cut.map_err(Error::io("cut the torn end of", &path))

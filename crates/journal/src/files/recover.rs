@@ -14,7 +14,6 @@ use super::log::{self, End};
 use super::operations::{Index, Start};
 use super::place::Place;
 use super::store::keys;
-use super::sync;
 use crate::Error;
 
 /// Reads the whole log and repairs whatever does not follow from it: index, ledgers, marks, checkpoint. Under the lock.
@@ -35,7 +34,6 @@ pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(C
         versions.insert(line.record.stream, version);
         Ok(())
     })?;
-    sync::forget(layout)?;
     // Nothing was touched so far: a log that cannot be read leaves the rest as it is.
     if torn {
         log::cut(layout, place)?;
