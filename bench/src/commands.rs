@@ -72,7 +72,8 @@ pub(crate) fn rate_of_threads(project: &Project, clients: usize, each: usize) ->
     Ok(rate(clients * each, start))
 }
 
-/// One client in a process of its own: says when it is ready, waits for a line, talks, says that it is done, ends.
+/// One client in a process of its own: says when it is ready, waits for a line, talks, says that it is done, and stays
+/// until its input ends, so that its ledgers do not follow while others are still measured.
 pub(crate) fn client(dir: &Path, item: &str, commands: usize) -> Outcome<()> {
     use std::io::{Write, stdin, stdout};
     let hub = Handle::stay(&Project::find(dir)?, "bench")?;
@@ -82,5 +83,6 @@ pub(crate) fn client(dir: &Path, item: &str, commands: usize) -> Outcome<()> {
     stdin().read_line(&mut String::new())?;
     talk(&hub, item, commands)?;
     say("done")?;
+    stdin().read_line(&mut String::new())?;
     Ok(())
 }

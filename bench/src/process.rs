@@ -59,7 +59,7 @@ pub(crate) fn rate_of_processes(dir: &Path, count: usize, each: usize) -> Outcom
     }
     let start = Instant::now();
     for (child, _) in &mut children {
-        child.stdin.take().ok_or("no input")?.write_all(b"go\n")?;
+        child.stdin.as_mut().ok_or("no input")?.write_all(b"go\n")?;
     }
     for (_, words) in &mut children {
         words.next().ok_or("a client failed")??;

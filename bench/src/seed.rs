@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use querent_core::{
-    Action, Applied, Command, Envelope, Item, ItemId, Moment, OperationId, Party, QuestionId, Rules, State, Via, apply,
+    Action, Applied, Command, Envelope, Item, ItemId, Moment, Party, QuestionId, Rules, State, Ticket, Via, apply,
 };
 use querent_hub::{Handle, Project};
 use querent_journal::files::{Ledgers, Options};
@@ -36,7 +36,7 @@ impl Seeder {
             rules: Arc::clone(&self.rules),
             prefix: format!("seed-{}", self.operations),
         };
-        self.journal.update(Update { item: item.clone(), operation: None, job: Box::new(job) })?;
+        self.journal.update(Update { item: item.clone(), ticket: None, job: Box::new(job) })?;
         Ok(())
     }
 
@@ -97,8 +97,8 @@ impl Job for Many {
         for (number, (by, action)) in self.actions.iter().enumerate() {
             let command =
                 Command { item: self.item.clone(), by: by.clone(), via: Via::Library, action: action.clone() };
-            let Ok(operation) = format!("{}-{number}", self.prefix).parse::<OperationId>() else { continue };
-            let applied = apply(state, &command, &operation, &self.rules, at);
+            let Ok(id) = format!("{}-{number}", self.prefix).parse() else { continue };
+            let applied = apply(state, &command, &Ticket::new(id, &command), &self.rules, at);
             all.batches.extend(applied.batches);
         }
         all

@@ -23,6 +23,22 @@ pub struct Batch {
     pub operation: Option<Operation>,
 }
 
+/// What a command is known by, however often it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// Its operation id.
+    pub id: OperationId,
+    /// Its content, in short ([`Command::fingerprint`]).
+    pub fingerprint: String,
+}
+
+impl Ticket {
+    /// That of a command which is sent under this id.
+    pub fn new(id: OperationId, command: &Command) -> Self {
+        Self { id, fingerprint: command.fingerprint() }
+    }
+}
+
 /// What is remembered of an accepted command, so that sending it again does nothing and says the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
@@ -56,15 +72,16 @@ pub struct Applied {
 }
 
 /// Runs what is due and then the command, and takes both into the state.
-pub fn apply(state: &mut State, command: &Command, operation: &OperationId, rules: &Rules, at: Moment) -> Applied {
+pub fn apply(state: &mut State, command: &Command, ticket: &Ticket, rules: &Rules, at: Moment) -> Applied {
     let mut batches = tick(state, rules, at);
     let events = match decide(state, command, rules, at) {
         Ok(events) => events,
         Err(refusal) => return Applied { batches, reply: Envelope::refused(&refusal) },
     };
-    let records = take(state, &command.item, &command.by, Some(operation), events, at);
+    let records = take(state, &command.item, &command.by, Some(&ticket.id), events, at);
     let reply = reply(state, command, &records);
-    let operation = Operation { id: operation.clone(), fingerprint: command.fingerprint(), reply: reply.clone() };
+    let Ticket { id, fingerprint } = ticket.clone();
+    let operation = Operation { id, fingerprint, reply: reply.clone() };
     batches.push(Batch { records, operation: Some(operation) });
     Applied { batches, reply }
 }

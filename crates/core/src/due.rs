@@ -6,9 +6,11 @@ use crate::party::{Party, Via};
 use crate::question::{Question, Status};
 use crate::state::State;
 
-/// What has come due on the questions at hand. Each command may make others moot: ask again after each.
+/// What has come due on the questions at hand. Each command may make others moot: ask again after each. Costs what is open,
+/// not what is settled.
 pub fn due(state: &State, at: Moment) -> Vec<Command> {
-    let open = state.questions.values().filter(|question| question.status.is_open());
+    let Some(item) = &state.item else { return Vec::new() };
+    let open = item.open.keys().filter_map(|number| state.questions.get(&item.question_id(*number)));
     open.filter_map(|question| {
         let action = action(question, at)?;
         Some(Command { item: question.item.clone(), by: Party::Querent, via: Via::Querent, action })

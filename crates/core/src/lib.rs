@@ -70,7 +70,7 @@ pub mod wire;
 mod workflow;
 
 pub use answer::{Answer, Expected, Provenance};
-pub use apply::{Applied, Batch, Operation, apply, needs, needs_of_tick, tick};
+pub use apply::{Applied, Batch, Operation, Ticket, apply, needs, needs_of_tick, tick};
 pub use command::{Action, Ask, Cause, Command};
 pub use decide::decide;
 pub use due::due;

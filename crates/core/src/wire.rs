@@ -6,5 +6,5 @@
 mod latest;
 mod upcast;
 
-pub use latest::{Damage, Line, decode, encode, encode_record, seal, unseal};
+pub use latest::{Damage, Head, Line, decode, encode, encode_record, peek, seal, unseal};
 pub use upcast::LATEST;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
     Applied, Code, Command, Envelope, Item, ItemId, Moment, OperationId, Question, QuestionId, Record, Refusal, Rules,
-    State, apply, nearest, needs, needs_of_tick, tick,
+    State, Ticket, apply, nearest, needs, needs_of_tick, tick,
 };
 use querent_journal::files::{Ledgers, Options};
 use querent_journal::{Files, Job, Journal, Snapshot, Update, Which};
@@ -71,18 +71,14 @@ impl Handle {
     }
 
     fn try_execute(&self, command: &Command, operation: Option<OperationId>) -> Result<Envelope, Refusal> {
-        let operation = operation.map_or_else(fresh_operation, Ok)?;
+        let ticket = Ticket::new(operation.map_or_else(fresh_operation, Ok)?, command);
         let carry = Carry {
             command: command.clone(),
-            operation: operation.clone(),
+            ticket: ticket.clone(),
             rules: self.rules()?,
             clock: Arc::clone(&self.inner.clock),
         };
-        let update = Update {
-            item: command.item.clone(),
-            operation: Some((operation, command.fingerprint())),
-            job: Box::new(carry),
-        };
+        let update = Update { item: command.item.clone(), ticket: Some(ticket), job: Box::new(carry) };
         let reply = self.inner.journal.update(update)?;
         // Only a refusal is looked into, to say which item was probably meant. Everything else is passed on as it is.
         match reply.as_str().starts_with("{\"ok\":true").then_some(()).map_or_else(|| reply.read::<()>(), Ok) {
@@ -159,7 +155,7 @@ impl Handle {
             return Ok(false);
         }
         let job = Box::new(Tick { rules: self.rules()?, clock: Arc::clone(&self.inner.clock) });
-        self.inner.journal.update(Update { item: item.id.clone(), operation: None, job })?;
+        self.inner.journal.update(Update { item: item.id.clone(), ticket: None, job })?;
         Ok(true)
     }
 
@@ -244,7 +240,7 @@ fn fresh_operation() -> Result<OperationId, Refusal> {
 /// One command on its way through the journal.
 struct Carry {
     command: Command,
-    operation: OperationId,
+    ticket: Ticket,
     rules: Arc<Rules>,
     clock: Arc<dyn Clock>,
 }
@@ -255,7 +251,7 @@ impl Job for Carry {
     }
 
     fn run(&mut self, state: &mut State) -> Applied {
-        apply(state, &self.command, &self.operation, &self.rules, self.clock.now())
+        apply(state, &self.command, &self.ticket, &self.rules, self.clock.now())
     }
 }
 

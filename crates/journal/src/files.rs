@@ -16,6 +16,7 @@ mod operations;
 mod place;
 mod reader;
 mod recover;
+mod scan;
 mod store;
 mod watch;
 
@@ -206,12 +207,13 @@ impl Journal for Files {
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         let layout = &self.shared.layout;
         let known = hold(&self.shared.stops).range(..=since).next_back().map(|(_, place)| *place);
-        let from = known.filter(|place| place.is_in(layout)).unwrap_or_else(|| log::segment_of(layout, since));
+        let from = known.filter(|place| place.is_in(layout)).unwrap_or_else(|| scan::segment_of(layout, since));
         let mut last = from;
         // `each` may stop early; the scan has no other way to end before the end.
         let mut stopped = false;
-        let scanned = log::scan(layout, from, |line, place, _| {
-            if line.record.seq > since && !each(line.record) {
+        let scanned = scan::scan(layout, from, |entry| {
+            let place = entry.place;
+            if place.seq > since && !each(entry.into_record(layout)?) {
                 stopped = true;
                 return Err(Error::io("read", layout.dir())(io::ErrorKind::Interrupted.into()));
             }

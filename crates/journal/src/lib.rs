@@ -11,7 +11,7 @@ mod memory;
 
 use std::sync::Arc;
 
-use querent_core::{Applied, Envelope, Item, ItemId, OperationId, Question, QuestionId, Record, State};
+use querent_core::{Applied, Envelope, Item, ItemId, Question, QuestionId, Record, State, Ticket};
 
 pub use error::Error;
 pub use files::Files;
@@ -74,8 +74,8 @@ pub enum Which {
 pub struct Update {
     /// The item.
     pub item: ItemId,
-    /// The operation that it carries out, with its fingerprint; none for deadlines alone.
-    pub operation: Option<(OperationId, String)>,
+    /// What the command is known by; none for deadlines alone.
+    pub ticket: Option<Ticket>,
     /// What is to be done.
     pub job: Box<dyn Job>,
 }

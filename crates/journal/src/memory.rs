@@ -35,10 +35,10 @@ impl Memory {
 impl Journal for Memory {
     fn update(&self, mut update: Update) -> Result<Envelope, Error> {
         let mut inner = self.lock();
-        if let Some((id, fingerprint)) = &update.operation
-            && let Some(known) = inner.operations.get(id)
+        if let Some(ticket) = &update.ticket
+            && let Some(known) = inner.operations.get(&ticket.id)
         {
-            return Ok(known.replay(fingerprint).unwrap_or_else(|refusal| Envelope::refused(&refusal)));
+            return Ok(known.replay(&ticket.fingerprint).unwrap_or_else(|refusal| Envelope::refused(&refusal)));
         }
         let mut state = inner.states.get(&update.item).cloned().unwrap_or_default();
         let applied = update.job.run(&mut state);

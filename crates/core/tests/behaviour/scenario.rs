@@ -3,7 +3,7 @@
 use querent_core::view::{self, ItemView, SessionView};
 use querent_core::{
     Applied, Code, Command, Envelope, Item, Moment, OnTimeout, Operation, Question, Record, Refusal, Rules, Span,
-    Stage, State, Status, Workflow, apply, fold, tick,
+    Stage, State, Status, Ticket, Workflow, apply, fold, tick,
 };
 use serde_json::Value;
 
@@ -74,8 +74,9 @@ impl Scenario {
 /// When.
 impl Scenario {
     pub(crate) fn when(mut self, command: impl Into<Command>) -> Self {
-        let operation = format!("op-{}", self.operations.len() + 1).parse().unwrap();
-        self.outcome = apply(&mut self.state, &command.into(), &operation, &self.rules, self.now);
+        let command = command.into();
+        let ticket = Ticket::new(format!("op-{}", self.operations.len() + 1).parse().unwrap(), &command);
+        self.outcome = apply(&mut self.state, &command, &ticket, &self.rules, self.now);
         self.keep()
     }
 

@@ -3,7 +3,7 @@
 use querent_core::wire::{Line, decode, encode};
 use querent_core::{
     Action, Batch, Command, Envelope, Event, ItemId, Moment, Operation, OperationId, Party, QuestionId, Record, Rules,
-    Span, State, Via, apply, due, needs, needs_of_tick, tick,
+    Span, State, Ticket, Via, apply, due, needs, needs_of_tick, tick,
 };
 
 use crate::deeds::Deed;
@@ -85,9 +85,10 @@ impl World {
         let mut lean = self.state.clone();
         let needed = self.state.item.as_ref().map_or(Vec::new(), |item| needs(command, item, self.now));
         lean.questions.retain(|id, _| needed.contains(id));
-        let leanly = apply(&mut lean, command, id, &self.rules, self.now);
+        let ticket = Ticket::new(id.clone(), command);
+        let leanly = apply(&mut lean, command, &ticket, &self.rules, self.now);
 
-        let applied = apply(&mut self.state, command, id, &self.rules, self.now);
+        let applied = apply(&mut self.state, command, &ticket, &self.rules, self.now);
         assert_eq!(leanly, applied, "what `needs` names is enough");
         self.knows_what_it_changed(&lean, &applied.batches);
         self.keep(Some(command), &applied.batches);

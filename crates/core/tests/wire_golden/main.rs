@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Once;
 
-use querent_core::wire::{Damage, LATEST, Line, decode, encode, encode_record, seal};
+use querent_core::wire::{Damage, LATEST, Line, decode, encode, encode_record, peek, seal, unseal};
 use querent_core::{Event, Provenance};
 
 fn directory() -> PathBuf {
@@ -51,7 +51,7 @@ fn sealed(body: &str) -> Vec<u8> {
 
 /// The body of a golden line, to be changed.
 fn body(line: &[u8]) -> String {
-    let (body, _) = querent_core::wire::unseal(line).unwrap();
+    let (body, _) = unseal(line).unwrap();
     String::from_utf8(body.to_vec()).unwrap()
 }
 
@@ -113,6 +113,17 @@ fn what_the_events_command_shows_is_the_line_without_the_journals_own_fields() {
 }
 
 #[test]
+fn the_head_of_a_line_says_what_the_line_says() {
+    for (name, bytes) in golden() {
+        let (line, head) = (decode(&bytes).unwrap(), peek(&bytes).unwrap());
+
+        assert_eq!((head.seq, head.version, head.more), (line.record.seq, line.record.version, line.more), "{name}");
+        assert_eq!((head.stream, head.operation), (line.record.stream, line.operation.map(|it| it.id)), "{name}");
+        assert_eq!(head.crc, unseal(&bytes).unwrap().1, "{name}");
+    }
+}
+
+#[test]
 fn any_flipped_bit_is_damage() {
     for (kind, bytes) in golden() {
         for place in 0..bytes.len() {
@@ -120,6 +131,7 @@ fn any_flipped_bit_is_damage() {
                 let mut damaged = bytes.clone();
                 damaged[place] ^= 1 << bit;
                 assert_eq!(decode(&damaged), Err(Damage::Torn), "{kind}: bit {bit} of byte {place}");
+                assert_eq!(peek(&damaged), Err(Damage::Torn), "{kind}: bit {bit} of byte {place}");
             }
         }
     }
@@ -156,6 +168,7 @@ fn a_line_of_a_newer_version_is_refused_with_a_clear_sentence() {
         let newer = sealed(&body(&bytes).replacen("{\"v\":1,", "{\"v\":2,", 1));
         let Err(damage @ Damage::Unreadable(_)) = decode(&newer) else { panic!("{kind}") };
         assert_eq!(damage.to_string(), "it is of version 2, and this querent reads up to 1; use a newer querent");
+        assert_eq!(peek(&newer), Err(damage), "{kind}");
     }
 }
 
@@ -174,6 +187,7 @@ fn a_line_of_an_unknown_type_is_refused_with_a_clear_sentence() {
 
     let Err(damage @ Damage::Unreadable(_)) = decode(&line) else { panic!("it reads") };
     assert_eq!(damage.to_string(), "its type `item_teleported` is unknown; use a newer querent");
+    assert_eq!(peek(&line), Err(damage));
 }
 
 #[test]

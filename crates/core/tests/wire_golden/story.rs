@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use querent_core::wire::Line;
 use querent_core::{
     Action, Ask, Batch, Cause, Choice, Command, Fallback, Moment, OnTimeout, Outcome, Party, QuestionId, Risk, Rules,
-    Span, State, Via, apply, tick,
+    Span, State, Ticket, Via, apply, tick,
 };
 use serde_json::{Value, json};
 
@@ -96,8 +96,8 @@ impl Story {
     fn tell(&mut self, by: &str, action: Action) {
         let by: Party = by.parse().unwrap();
         let command = Command { item: "42".parse().unwrap(), by, via: Via::Cli, action };
-        let operation = format!("op-{:04}", self.lines.len()).parse().unwrap();
-        let applied = apply(&mut self.state, &command, &operation, &self.rules, self.now);
+        let ticket = Ticket::new(format!("op-{:04}", self.lines.len()).parse().unwrap(), &command);
+        let applied = apply(&mut self.state, &command, &ticket, &self.rules, self.now);
         applied.reply.read::<Value>().unwrap();
         self.keep(applied.batches);
     }

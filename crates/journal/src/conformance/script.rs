@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use querent_core::{
-    Action, Agent, AgentName, Applied, Ask, Command, Config, Envelope, Gate, HumanInput, Item, ItemId, Moment,
-    OperationId, Outcome, Party, ProjectConfig, QuestionId, Refusal, Rules, Span, State, Step, Via, Workflow, apply,
-    needs, needs_of_tick, tick,
+    Action, Agent, AgentName, Applied, Ask, Command, Config, Envelope, Gate, HumanInput, Item, ItemId, Moment, Outcome,
+    Party, ProjectConfig, QuestionId, Refusal, Rules, Span, State, Step, Ticket, Via, Workflow, apply, needs,
+    needs_of_tick, tick,
 };
 
 use super::Broken;
@@ -44,15 +44,14 @@ impl Script {
 
     /// A command on its way. One whose operation id is not an id is refused.
     pub fn update(&self, operation: &str, command: &Command) -> Update {
-        let id: Option<OperationId> = operation.parse().ok();
-        let fingerprint = command.fingerprint();
-        let job = Carry { script: self.clone(), command: command.clone(), operation: id.clone() };
-        Update { item: command.item.clone(), operation: id.map(|id| (id, fingerprint)), job: Box::new(job) }
+        let ticket = operation.parse().ok().map(|id| Ticket::new(id, command));
+        let job = Carry { script: self.clone(), command: command.clone(), ticket: ticket.clone() };
+        Update { item: command.item.clone(), ticket, job: Box::new(job) }
     }
 
     /// The deadlines of an item on their way.
     pub fn deadlines(&self, item: &ItemId) -> Update {
-        Update { item: item.clone(), operation: None, job: Box::new(Tick { script: self.clone() }) }
+        Update { item: item.clone(), ticket: None, job: Box::new(Tick { script: self.clone() }) }
     }
 }
 
@@ -130,7 +129,7 @@ fn rules() -> Result<Rules, Refusal> {
 struct Carry {
     script: Script,
     command: Command,
-    operation: Option<OperationId>,
+    ticket: Option<Ticket>,
 }
 
 impl Job for Carry {
@@ -139,11 +138,11 @@ impl Job for Carry {
     }
 
     fn run(&mut self, state: &mut State) -> Applied {
-        let Some(operation) = &self.operation else {
+        let Some(ticket) = &self.ticket else {
             let reply = Envelope::refused(&Refusal::malformed("operation_id", "", "a word"));
             return Applied { batches: Vec::new(), reply };
         };
-        apply(state, &self.command, operation, &self.script.rules, self.script.now)
+        apply(state, &self.command, ticket, &self.script.rules, self.script.now)
     }
 }
 

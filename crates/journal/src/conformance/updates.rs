@@ -39,9 +39,9 @@ pub(super) fn an_operation_sent_again_gets_the_first_reply_and_runs_nothing(
     let before = records(&**journal, 0)?;
 
     let runs = Arc::new(AtomicUsize::new(0));
-    let Update { item, operation, job } = script.later(Span::minutes(600)).update("op-2", &ask);
+    let Update { item, ticket, job } = script.later(Span::minutes(600)).update("op-2", &ask);
     let counted = Counted { job, runs: Arc::clone(&runs) };
-    let again = journal.update(Update { item, operation, job: Box::new(counted) })?;
+    let again = journal.update(Update { item, ticket, job: Box::new(counted) })?;
 
     same("the reply", &again.as_str(), &first.as_str())?;
     same("the number of runs", &runs.load(Ordering::SeqCst), &0)?;

@@ -71,13 +71,18 @@ struct Lag {
 }
 
 impl Writer {
+    /// Takes the lock. While it waits, it takes in what the others write.
     pub(crate) fn lock(&mut self, shared: &Shared) -> Result<lock::Held, Error> {
         loop {
             let lock = match self.lock.take() {
                 Some(lock) => lock,
                 None => Lock::open(&shared.layout.lock(), &shared.options.holder)?,
             };
-            let held = lock.acquire(shared.options.patience)?;
+            let held = lock.acquire(shared.options.patience, || {
+                if let Some(store) = &mut self.store {
+                    store.look_ahead();
+                }
+            })?;
             if lock.is_in_place() {
                 self.lock = Some(lock);
                 return Ok(held);
@@ -177,9 +182,9 @@ impl Shared {
         Ok(replies)
     }
 
-    /// Makes the index know what was written, and lets the ledgers follow if they should.
+    /// Lets what is derived follow, if it should.
     fn follow(&self, store: &mut Store) -> Result<(), Error> {
-        store.index()?;
+        self.reach(Step::Written)?;
         let late = match self.options.ledgers {
             Ledgers::Prompt => 1,
             Ledgers::Deferred => FARTHEST_BEHIND,
@@ -189,7 +194,7 @@ impl Shared {
         }
         let Some(plan) = store.plan()? else { return Ok(()) };
         if let Flushed::To(checkpoint) = plan.carry_out(&self.layout, &self.options)? {
-            store.flushed(&checkpoint);
+            store.flushed(&checkpoint)?;
         }
         Ok(())
     }
@@ -238,7 +243,7 @@ impl Shared {
         match plan.carry_out(&self.layout, &self.options)? {
             Flushed::To(checkpoint) => {
                 if let Some(store) = hold(&self.writer).store.as_mut() {
-                    store.flushed(&checkpoint);
+                    store.flushed(&checkpoint)?;
                 }
             }
             Flushed::Busy => {}

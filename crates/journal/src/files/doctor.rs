@@ -8,9 +8,9 @@ use querent_core::{ItemId, State, evolve};
 use super::checkpoint::Checkpoint;
 use super::layout::Layout;
 use super::ledger::{self, Found};
-use super::log;
-use super::operations::{self, Index};
+use super::operations::Index;
 use super::place::Place;
+use super::scan::scan;
 use super::store::keys;
 use crate::Error;
 
@@ -47,18 +47,17 @@ pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
     let promised = checkpoint.as_ref().map_or(u64::MAX, |it| it.place.seq);
     let mut late: BTreeSet<ItemId> = BTreeSet::new();
     let mut counted = None;
-    let scanned = log::scan(layout, Place::START, |line, place, offset| {
-        if let Some(index) = &index {
-            let start = operations::Start { segment: place.segment, offset };
-            for key in keys(&line) {
-                unindexed += u64::from(!index.find(key)?.contains(&start));
+    let scanned = scan(layout, Place::START, |entry| {
+        if let Some(index) = index.as_ref().filter(|_| entry.head.seq <= promised) {
+            for key in keys(&entry.head) {
+                unindexed += u64::from(!index.find(key)?.contains(&entry.start));
             }
         }
-        if line.record.seq > promised {
+        if entry.head.seq > promised {
             counted.get_or_insert_with(|| count(&states));
-            late.insert(line.record.stream.clone());
+            late.insert(entry.head.stream.clone());
         }
-        evolve(states.entry(line.record.stream.clone()).or_default(), &line.record);
+        evolve(states.entry(entry.head.stream.clone()).or_default(), entry.record(layout)?);
         Ok(())
     });
     match scanned {

@@ -1,4 +1,4 @@
-//! Letting the derived files follow the log: ledgers, then marks, then the checkpoint that promises them.
+//! Letting the derived files follow the log: the index, ledgers, then marks, then the checkpoint that promises them.
 //!
 //! This has a lock of its own, so that it can go on beside the writers of the log. Whoever wants both takes the journal's
 //! first. A ledger may be written from any line on that is not before the checkpoint: readers add the rest of the log.
@@ -9,6 +9,7 @@ use querent_core::{Item, Question};
 
 use super::checkpoint::Checkpoint;
 use super::layout::Layout;
+use super::operations::{Index, Start};
 use super::place::Place;
 use super::{Options, Step, ledger, recover};
 use crate::Error;
@@ -16,6 +17,8 @@ use crate::Error;
 /// What is to be written, as of one line of the log.
 pub(crate) struct Plan {
     pub(crate) end: Place,
+    /// The lines for the index: their seq, key and start.
+    pub(crate) lines: Vec<(u64, u64, Start)>,
     /// The lines that opened an item.
     pub(crate) opened: Vec<u64>,
     pub(crate) ledgers: Vec<Planned>,
@@ -81,7 +84,13 @@ impl Plan {
         if checkpoint.place >= self.end {
             return Ok(Flushed::To(checkpoint));
         }
+        let Some(mut index) = Index::open(layout)? else { return Ok(Flushed::Unsound) };
         let reach = |step| options.reach(step).map_err(Error::io("write", layout.dir()));
+        for (_, key, start) in self.lines.iter().filter(|(seq, ..)| *seq > checkpoint.place.seq) {
+            index.insert(*key, *start)?;
+        }
+        index.store_count()?;
+        reach(Step::Indexed)?;
         for planned in &self.ledgers {
             for (question, place) in &planned.questions {
                 ledger::write_question(layout, question, *place)?;

@@ -1,16 +1,17 @@
 //! Locks between processes: the operating system's own, so that a crash frees it at once.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use querent_core::Moment;
 use serde::{Deserialize, Serialize};
 
+use super::commit::hold;
 use crate::Error;
 
 /// What the lock file says, for people who wonder who holds it. It is no part of the locking.
@@ -24,11 +25,17 @@ struct Holder {
 /// How often another process is let go first before this one queues up: a lock is held for less time than a queue costs.
 const YIELDS: usize = 32;
 
+/// How old a signature grows before it is renewed.
+const SIGNED_ANEW: Duration = Duration::from_secs(1);
+
 /// The way to the lock.
 pub(crate) struct Lock {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
+    /// The file's device and number, by which it is known.
+    identity: (u64, u64),
     agent: String,
+    signed: Mutex<Option<Instant>>,
     /// The thread that queues up for this process, once it had to.
     waiter: OnceLock<mpsc::Sender<Wish>>,
 }
@@ -37,11 +44,11 @@ pub(crate) struct Lock {
 type Wish = mpsc::SyncSender<io::Result<Held>>;
 
 /// The lock, held. Dropping it, or dying, frees it.
-pub(crate) struct Held(File);
+pub(crate) struct Held(Arc<File>);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // The close of the file frees it too, if this should fail.
+        // It fails only where no lock is held.
         let _ = self.0.unlock();
     }
 }
@@ -49,19 +56,31 @@ impl Drop for Held {
 impl Lock {
     pub(crate) fn open(path: &Path, agent: &str) -> Result<Self, Error> {
         let agent = agent.chars().take(64).collect();
-        Ok(Self { path: path.to_owned(), file: open(path)?, agent, waiter: OnceLock::new() })
+        let file = open(path).map_err(Error::io("open", path))?;
+        let identity = identity(&file.metadata().map_err(Error::io("open", path))?);
+        Ok(Self {
+            path: path.to_owned(),
+            file: Arc::new(file),
+            identity,
+            agent,
+            signed: Mutex::default(),
+            waiter: OnceLock::new(),
+        })
     }
 
-    /// Takes the lock; waits for it in the operating system's queue, not by polling.
-    pub(crate) fn acquire(&self, patience: Duration) -> Result<Held, Error> {
+    /// Takes the lock; waits for it in the operating system's queue, not by polling. `meanwhile` is done as long as others
+    /// are let go first.
+    pub(crate) fn acquire(&self, patience: Duration, mut meanwhile: impl FnMut()) -> Result<Held, Error> {
         for _ in 0..YIELDS {
             match self.file.try_lock() {
                 Ok(()) => {
-                    let held = Held(self.file.try_clone().map_err(Error::io("lock", &self.path))?);
                     self.sign();
-                    return Ok(held);
+                    return Ok(Held(Arc::clone(&self.file)));
                 }
-                Err(TryLockError::WouldBlock) => thread::yield_now(),
+                Err(TryLockError::WouldBlock) => {
+                    meanwhile();
+                    thread::yield_now();
+                }
                 Err(TryLockError::Error(error)) => return Err(Error::io("lock", &self.path)(error)),
             }
         }
@@ -70,8 +89,7 @@ impl Lock {
 
     /// Whether the file is still the one that others find: people delete lock files that look forgotten.
     pub(crate) fn is_in_place(&self) -> bool {
-        let same = |here: Metadata, there: Metadata| here.ino() == there.ino() && here.dev() == there.dev();
-        self.file.metadata().and_then(|here| Ok(same(here, fs::metadata(&self.path)?))).unwrap_or(false)
+        fs::metadata(&self.path).is_ok_and(|there| identity(&there) == self.identity)
     }
 
     /// A thread waits with a file of its own, so that one that comes too late frees only what is its own.
@@ -90,21 +108,38 @@ impl Lock {
         }
     }
 
-    /// Says who holds the lock, for people.
+    /// Says who holds the lock, for people. Often enough: who holds it for long is found by the process id.
     fn sign(&self) {
+        let mut signed = hold(&self.signed);
+        if signed.is_some_and(|at| at.elapsed() < SIGNED_ANEW) {
+            return;
+        }
+        *signed = Some(Instant::now());
         let holder = Holder { pid: std::process::id(), timestamp: now(), agent: self.agent.clone() };
-        let text = serde_json::to_string(&holder).unwrap_or_default();
+        let mut text = serde_json::to_vec(&holder).unwrap_or_default();
         // Of one length, so that a shorter one covers a longer one. A full disk must not stop anybody here.
-        let _ = self.file.write_all_at(format!("{text:<255}\n").as_bytes(), 0);
+        text.resize(255, b' ');
+        text.push(b'\n');
+        let _ = self.file.write_all_at(&text, 0);
     }
 
     fn holder(&self) -> String {
-        let mut text = String::new();
-        let read = File::open(&self.path).and_then(|mut file| file.read_to_string(&mut text));
-        match read.ok().and_then(|_| serde_json::from_str::<Holder>(&text).ok()) {
+        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        let signed = serde_json::from_str::<Holder>(&text).ok();
+        let pid = self.holding_process();
+        match signed.filter(|it| pid.is_none_or(|pid| pid == it.pid)) {
             Some(it) => format!("{} (pid {}) since {}", it.agent, it.pid, now().since(it.timestamp).rough()),
-            None => "another process".to_owned(),
+            None => pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}")),
         }
+    }
+
+    /// The process that holds the lock, where the system tells: a line is `1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF`.
+    fn holding_process(&self) -> Option<u32> {
+        let locks = fs::read_to_string("/proc/locks").ok()?;
+        let inode = format!(":{}", self.identity.1);
+        let mut held = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let ours = held.find(|it| it.get(1) == Some(&"FLOCK") && it.get(5).is_some_and(|at| at.ends_with(&inode)))?;
+        ours[4].parse().ok()
     }
 }
 
@@ -113,17 +148,19 @@ fn wait_for_others(path: PathBuf) -> mpsc::Sender<Wish> {
     let (sender, wishes) = mpsc::channel::<Wish>();
     thread::spawn(move || {
         for wish in wishes {
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-            let held = file.and_then(|file| file.lock().map(|()| Held(file)));
+            let held = open(&path).and_then(|file| file.lock().map(|()| Held(Arc::new(file))));
             let _ = wish.send(held);
         }
     });
     sender
 }
 
-fn open(path: &Path) -> Result<File, Error> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-    file.map_err(Error::io("open", path))
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+fn identity(file: &Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
 }
 
 fn now() -> Moment {
@@ -141,13 +178,13 @@ mod tests {
         let path = dir.path().join("journal.lock");
         let first = Lock::open(&path, "engineer").unwrap();
         let second = Lock::open(&path, "human").unwrap();
-        let held = first.acquire(Duration::from_secs(5)).unwrap();
+        let held = first.acquire(Duration::from_secs(5), || {}).unwrap();
 
-        let refused = second.acquire(Duration::from_millis(20)).err().unwrap().to_string();
+        let refused = second.acquire(Duration::from_millis(20), || {}).err().unwrap().to_string();
 
         assert!(refused.contains("engineer") && refused.contains(&std::process::id().to_string()), "{refused}");
         drop(held);
-        assert!(second.acquire(Duration::from_secs(5)).is_ok());
+        assert!(second.acquire(Duration::from_secs(5), || {}).is_ok());
     }
 
     #[test]
@@ -155,14 +192,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.lock");
         let [first, second, third] = ["a", "b", "c"].map(|name| Lock::open(&path, name).unwrap());
-        let held = first.acquire(Duration::from_secs(5)).unwrap();
+        let held = first.acquire(Duration::from_secs(5), || {}).unwrap();
         let waiter = thread::spawn(move || second.queue_up(Duration::from_mins(1)).unwrap());
         drop(held);
         let held = waiter.join().unwrap();
 
-        assert!(third.acquire(Duration::from_millis(20)).is_err());
+        assert!(third.acquire(Duration::from_millis(20), || {}).is_err());
         drop(held);
-        assert!(third.acquire(Duration::from_secs(5)).is_ok());
+        assert!(third.acquire(Duration::from_secs(5), || {}).is_ok());
     }
 
     #[test]
@@ -170,10 +207,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.lock");
         let first = Lock::open(&path, "a").unwrap();
-        let held = first.acquire(Duration::from_secs(5)).unwrap();
+        let held = first.acquire(Duration::from_secs(5), || {}).unwrap();
         let waiter = thread::spawn({
             let second = Lock::open(&path, "b").unwrap();
-            move || second.acquire(Duration::from_mins(1)).is_ok()
+            move || second.acquire(Duration::from_mins(1), || {}).is_ok()
         });
 
         drop(held);

@@ -1,15 +1,15 @@
-//! The log: lines in segments, only ever added to.
+//! Writing the log: lines in segments, only ever added to.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::Arc;
 
-use querent_core::wire::{self, Damage, Line};
+use querent_core::wire::Damage;
 
 use super::layout::Layout;
 use super::place::Place;
+use super::scan::{Each, damaged, scan_segment};
+use super::{Options, Step};
 use crate::Error;
 
 /// The end of the log, open for writing. Used under the lock only.
@@ -18,6 +18,8 @@ pub(crate) struct Log {
     file: Arc<File>,
     /// The last line that was read or written.
     pub(crate) place: Place,
+    /// Whether some of it was read without the lock.
+    ahead: bool,
     segment_limit: u64,
 }
 
@@ -25,28 +27,23 @@ impl Log {
     /// Opens the segment of `place`, which the caller knows to be in the log.
     pub(crate) fn open(layout: &Layout, place: Place, segment_limit: u64) -> Result<Self, Error> {
         let file = open_segment(layout, place.segment)?;
-        Ok(Self { layout: layout.clone(), file: Arc::new(file), place, segment_limit })
+        Ok(Self { layout: layout.clone(), file: Arc::new(file), place, ahead: false, segment_limit })
     }
 
-    /// Adds encoded lines, the last of which ends at `last` counted from here. All or nothing.
-    pub(crate) fn append(
-        &mut self,
-        lines: &[u8],
-        last: Place,
-        half: impl Fn() -> std::io::Result<()>,
-    ) -> Result<(), Error> {
-        let path = self.layout.segment(self.place.segment);
-        let (first, second) = lines.split_at(lines.len() / 2);
+    /// Adds encoded lines, the last of which ends at `last`. All or nothing; a test may stand between the halves.
+    pub(crate) fn append(&mut self, lines: &[u8], last: Place, options: &Options) -> Result<(), Error> {
         let start = self.place.end;
-        let written = self
-            .file
-            .write_all_at(first, start)
-            .and_then(|()| half())
-            .and_then(|()| self.file.write_all_at(second, start + first.len() as u64));
+        let written = if options.fault.is_some() {
+            let (first, second) = lines.split_at(lines.len() / 2);
+            let written = self.file.write_all_at(first, start).and_then(|()| options.reach(Step::HalfWritten));
+            written.and_then(|()| self.file.write_all_at(second, start + first.len() as u64))
+        } else {
+            self.file.write_all_at(lines, start)
+        };
         if let Err(error) = written {
             // What cannot be cut here is cut by the next writer: it is a torn line.
             let _ = cut(&self.layout, self.place);
-            return Err(Error::io("write", &path)(error));
+            return Err(Error::io("write", &self.layout.segment(self.place.segment))(error));
         }
         self.place = last;
         Ok(())
@@ -70,22 +67,41 @@ impl Log {
         Arc::clone(&self.file)
     }
 
-    /// Reads what others added, and cuts off a line that was never finished.
-    pub(crate) fn catch_up(&mut self, each: impl FnMut(Line, Place, u64) -> Result<(), Error>) -> Result<(), Error> {
+    /// Reads what others added to this segment so far, without the lock. A writer may be at work on it, and may yet take back
+    /// what it could not finish.
+    pub(crate) fn look_ahead(&mut self, each: Each<'_>) -> Result<(), Error> {
         let length = self.file.metadata().map_err(Error::io("read", self.layout.dir()))?.len();
-        let rolled = self.layout.segment(self.place.segment + 1).exists();
-        if length == self.place.end && !rolled {
-            return Ok(());
-        }
-        let end = scan(&self.layout, self.place, each)?;
-        if end.place.segment != self.place.segment {
-            self.file = Arc::new(open_segment(&self.layout, end.place.segment)?);
-        }
-        self.place = end.place;
-        if end.torn {
-            cut(&self.layout, self.place)?;
+        if length > self.place.end {
+            self.ahead = true;
+            scan_segment(&self.layout, &self.file, length, &mut self.place, each)?;
         }
         Ok(())
+    }
+
+    /// Whether what was seen without the lock is still there.
+    pub(crate) fn is_in_place(&mut self) -> bool {
+        !std::mem::take(&mut self.ahead) || self.place.is_in_segment(&self.file)
+    }
+
+    /// Reads what others added, and cuts off a line that was never finished.
+    pub(crate) fn catch_up(&mut self, each: Each<'_>) -> Result<(), Error> {
+        loop {
+            let length = self.file.metadata().map_err(Error::io("read", self.layout.dir()))?.len();
+            let sealed = self.layout.segment(self.place.segment + 1).exists();
+            if length != self.place.end {
+                let unfinished = scan_segment(&self.layout, &self.file, length, &mut self.place, each)?;
+                match unfinished {
+                    Some(end) if sealed => return Err(damaged(&self.layout, end, &Damage::Torn)),
+                    Some(_) => cut(&self.layout, self.place)?,
+                    None => {}
+                }
+            }
+            if !sealed {
+                return Ok(());
+            }
+            self.place = Place { segment: self.place.segment + 1, end: 0, ..self.place };
+            self.file = Arc::new(open_segment(&self.layout, self.place.segment)?);
+        }
     }
 }
 
@@ -101,148 +117,9 @@ fn open_segment(layout: &Layout, number: u32) -> Result<File, Error> {
     Ok(file)
 }
 
-/// Where a scan ended, and whether something unfinished stands behind it.
-pub(crate) struct End {
-    pub(crate) place: Place,
-    pub(crate) torn: bool,
-}
-
-/// Reads whole batches from after `from` to the end of the log. `each` gets a line, its end and its start.
-pub(crate) fn scan(
-    layout: &Layout,
-    from: Place,
-    mut each: impl FnMut(Line, Place, u64) -> Result<(), Error>,
-) -> Result<End, Error> {
-    if from == Place::START {
-        check_segments(layout)?;
-    }
-    let mut place = from;
-    loop {
-        // Looked at before the segment is read: a writer may add to it and begin the next one meanwhile.
-        let sealed = layout.segment(place.segment + 1).exists();
-        let unfinished = scan_segment(layout, &mut place, &mut each)?;
-        match unfinished {
-            Some(end) if sealed => return Err(damaged(layout, end, &Damage::Torn)),
-            None if sealed => place = Place { segment: place.segment + 1, end: 0, ..place },
-            _ if layout.segment(place.segment + 1).exists() => {}
-            unfinished => return Ok(End { place, torn: unfinished.is_some() }),
-        }
-    }
-}
-
-/// A segment that is missing before the last one is not the end of the log.
-fn check_segments(layout: &Layout) -> Result<(), Error> {
-    let Ok(entries) = std::fs::read_dir(layout.journal()) else { return Ok(()) };
-    let number = |name: &str| name.strip_suffix(".jsonl")?.parse::<u32>().ok();
-    let last = entries.filter_map(|entry| number(entry.ok()?.file_name().to_str()?)).max();
-    match (1..last.unwrap_or(0)).map(|number| layout.segment(number)).find(|path| !path.exists()) {
-        Some(segment) => Err(Error::Damaged { segment, line: 1, why: "the segment is missing".to_owned() }),
-        None => Ok(()),
-    }
-}
-
 /// Cuts off what stands behind `place`: it was never finished, and so never acknowledged. Under the lock only.
 pub(crate) fn cut(layout: &Layout, place: Place) -> Result<(), Error> {
     let path = layout.segment(place.segment);
     let cut = OpenOptions::new().write(true).open(&path).and_then(|segment| segment.set_len(place.end));
     cut.map_err(Error::io("cut the torn end of", &path))
-}
-
-/// Reads one segment to its end; says behind which place something unfinished stands, if it does.
-fn scan_segment(
-    layout: &Layout,
-    place: &mut Place,
-    each: &mut impl FnMut(Line, Place, u64) -> Result<(), Error>,
-) -> Result<Option<Place>, Error> {
-    let path = layout.segment(place.segment);
-    let mut file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && place.end == 0 => return Ok(None),
-        Err(error) => return Err(Error::io("open", &path)(error)),
-    };
-    file.seek(SeekFrom::Start(place.end)).map_err(Error::io("read", &path))?;
-    let mut reader = BufReader::with_capacity(1 << 16, file);
-    let mut bytes = Vec::new();
-    let mut batch: Vec<(Line, Place, u64)> = Vec::new();
-    let mut end = *place;
-    let mut again = false;
-    loop {
-        bytes.clear();
-        let length = reader.read_until(b'\n', &mut bytes).map_err(Error::io("read", &path))?;
-        if length == 0 {
-            return Ok((!batch.is_empty()).then_some(end));
-        }
-        let line = match bytes.strip_suffix(b"\n").ok_or(Damage::Torn).and_then(wire::decode) {
-            Ok(line) if line.record.seq == end.seq + 1 => line,
-            Ok(_) => return Err(damaged(layout, end, &Damage::Unreadable("its seq does not follow".to_owned()))),
-            Err(Damage::Torn) if !is_followed_by_a_line(&mut reader, &path)? => return Ok(Some(end)),
-            Err(Damage::Torn) if !again => {
-                // A writer may have been in the middle of it: look again, from the last whole batch on.
-                (again, end) = (true, *place);
-                batch.clear();
-                reader.seek(SeekFrom::Start(place.end)).map_err(Error::io("read", &path))?;
-                continue;
-            }
-            Err(damage) => return Err(damaged(layout, end, &damage)),
-        };
-        let start = end.end;
-        let crc = wire::unseal(&bytes[..length - 1]).map_or(0, |(_, sum)| sum);
-        end = Place { segment: end.segment, end: start + length as u64, seq: line.record.seq, crc };
-        let complete = line.more == 0;
-        batch.push((line, end, start));
-        if complete {
-            batch.drain(..).try_for_each(|(line, place, start)| each(line, place, start))?;
-            (*place, again) = (end, false);
-        }
-    }
-}
-
-/// Whether a good line stands behind a bad one: then the bad one was not the last to be written.
-fn is_followed_by_a_line(reader: &mut BufReader<File>, path: &Path) -> Result<bool, Error> {
-    let mut bytes = Vec::new();
-    while reader.read_until(b'\n', &mut bytes).map_err(Error::io("read", path))? > 0 {
-        let good = wire::unseal(bytes.trim_ascii_end()).is_some_and(|(body, sum)| crc32fast::hash(body) == sum);
-        if good {
-            return Ok(true);
-        }
-        bytes.clear();
-    }
-    Ok(false)
-}
-
-/// The error that names the line after `place`.
-fn damaged(layout: &Layout, place: Place, damage: &Damage) -> Error {
-    let segment = layout.segment(place.segment);
-    let before = File::open(&segment).map(|file| {
-        let reader = BufReader::new(file.take(place.end));
-        reader.split(b'\n').count() as u64
-    });
-    Error::Damaged { segment, line: before.unwrap_or(0) + 1, why: damage.to_string() }
-}
-
-/// Reads the one line that starts at `start`.
-pub(crate) fn line_at(layout: &Layout, segment: u32, start: u64) -> Option<(Line, Place)> {
-    let mut file = File::open(layout.segment(segment)).ok()?;
-    file.seek(SeekFrom::Start(start)).ok()?;
-    let mut bytes = Vec::new();
-    BufReader::new(file).read_until(b'\n', &mut bytes).ok()?;
-    let body = bytes.strip_suffix(b"\n")?;
-    let line = wire::decode(body).ok()?;
-    let (_, crc) = wire::unseal(body)?;
-    let place = Place { segment, end: start + bytes.len() as u64, seq: line.record.seq, crc };
-    Some((line, place))
-}
-
-/// The place after which the records after `since` stand: the start of their segment.
-pub(crate) fn segment_of(layout: &Layout, since: u64) -> Place {
-    let mut place = Place::START;
-    loop {
-        let next = place.segment + 1;
-        match line_at(layout, next, 0) {
-            Some((line, _)) if line.record.seq <= since => {
-                place = Place { segment: next, end: 0, seq: line.record.seq - 1, crc: 0 };
-            }
-            _ => return place,
-        }
-    }
 }

@@ -3,13 +3,14 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use querent_core::{Item, ItemId, Question, QuestionId, Record, evolve_item, evolve_question};
+use querent_core::{Item, ItemId, Question, QuestionId, evolve_item, evolve_question};
 
 use super::checkpoint::Checkpoint;
 use super::layout::Layout;
 use super::ledger::{self, Found};
 use super::place::Place;
-use super::{Files, log, recover};
+use super::scan::{Entry, scan};
+use super::{Files, recover};
 use crate::{Error, Snapshot, Which};
 
 /// What is recorded now. Usually the ledgers hold everything and the tail is empty.
@@ -17,7 +18,7 @@ pub(crate) struct Reader<'a> {
     files: &'a Files,
     layout: &'a Layout,
     checkpoint: Option<Checkpoint>,
-    tail: Vec<Record>,
+    tail: Vec<Entry>,
     /// Everything, where there is no checkpoint to go by.
     whole: OnceCell<BTreeSet<ItemId>>,
 }
@@ -73,8 +74,8 @@ impl Snapshot for Reader<'_> {
             Found::Missing if self.is_new(id)? => None,
             Found::Missing | Found::Bad => recover::rebuild(self.layout, id)?.item,
         };
-        for record in self.tail.iter().filter(|record| record.stream == *id) {
-            evolve_item(&mut item, record);
+        for entry in self.tail.iter().filter(|entry| entry.head.stream == *id) {
+            evolve_item(&mut item, entry.record(self.layout)?);
         }
         Ok(item)
     }
@@ -85,8 +86,11 @@ impl Snapshot for Reader<'_> {
             Found::Bad => recover::rebuild(self.layout, &id.item)?.questions.remove(id),
             Found::Missing => None,
         };
-        for record in self.tail.iter().filter(|record| record.event.question() == Some(id)) {
-            evolve_question(&mut question, record);
+        for entry in self.tail.iter().filter(|entry| entry.head.stream == id.item) {
+            let record = entry.record(self.layout)?;
+            if record.event.question() == Some(id) {
+                evolve_question(&mut question, record);
+            }
         }
         if question.is_none() && self.item(&id.item)?.is_some_and(|item| id.number <= item.asked) {
             return Ok(recover::rebuild(self.layout, &id.item)?.questions.remove(id));
@@ -96,12 +100,12 @@ impl Snapshot for Reader<'_> {
 
     fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {
         let mut ids: BTreeSet<ItemId> = self.listed(which)?.into_iter().collect();
-        ids.extend(self.tail.iter().map(|record| record.stream.clone()));
+        ids.extend(self.tail.iter().map(|entry| entry.head.stream.clone()));
         if which == Which::All {
             return Ok(ids.into_iter().collect());
         }
         // A mark may be newer or older than this snapshot; the item itself decides.
-        let touched: BTreeSet<&ItemId> = self.tail.iter().map(|record| &record.stream).collect();
+        let touched: BTreeSet<&ItemId> = self.tail.iter().map(|entry| &entry.head.stream).collect();
         let mut active = Vec::with_capacity(ids.len());
         for id in ids {
             let counts = !touched.contains(&id) || self.item(&id)?.is_some_and(|item| item.has_active_questions());
@@ -126,8 +130,8 @@ impl Reader<'_> {
             known
         } else {
             let mut all = BTreeSet::new();
-            log::scan(self.layout, Place::START, |line, _, _| {
-                all.insert(line.record.stream);
+            scan(self.layout, Place::START, |entry| {
+                all.insert(entry.head.stream);
                 Ok(())
             })?;
             self.whole.get_or_init(|| all)
@@ -137,14 +141,14 @@ impl Reader<'_> {
 }
 
 /// The lines after `from`. A writer may be at work at the end of the log, so what looks damaged is looked at again.
-fn tail(layout: &Layout, from: Place) -> Result<Vec<Record>, Error> {
+fn tail(layout: &Layout, from: Place) -> Result<Vec<Entry>, Error> {
     let read = || {
-        let mut records = Vec::new();
-        log::scan(layout, from, |line, _, _| {
-            records.push(line.record);
+        let mut entries = Vec::new();
+        scan(layout, from, |entry| {
+            entries.push(entry);
             Ok(())
         })?;
-        Ok(records)
+        Ok(entries)
     };
     read().or_else(|_: Error| read()).or_else(|_: Error| read())
 }

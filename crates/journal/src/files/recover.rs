@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 
-use querent_core::wire::Line;
 use querent_core::{ItemId, QuestionId, State, evolve};
 
 use super::checkpoint::Checkpoint;
 use super::flush::LedgersLock;
 use super::layout::Layout;
 use super::ledger::{self, Found};
-use super::log::{self, End};
+use super::log;
 use super::operations::{Index, Start};
 use super::place::Place;
+use super::scan::{End, scan};
 use super::store::keys;
 use crate::Error;
 
@@ -27,11 +27,11 @@ pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(C
     let mut lines: Vec<(u64, Start)> = Vec::new();
     let mut versions: BTreeMap<ItemId, u64> = BTreeMap::new();
     let mut questions: BTreeMap<QuestionId, u64> = BTreeMap::new();
-    let End { place, torn } = log::scan(layout, Place::START, |line, place, offset| {
-        lines.extend(keys(&line).map(|key| (key, Start { segment: place.segment, offset })));
-        let version = line.record.version;
-        questions.extend(line.record.event.question().map(|id| (id.clone(), version)));
-        versions.insert(line.record.stream, version);
+    let End { place, torn } = scan(layout, Place::START, |entry| {
+        lines.extend(keys(&entry.head).map(|key| (key, entry.start)));
+        let version = entry.head.version;
+        questions.extend(entry.record(layout)?.event.question().map(|id| (id.clone(), version)));
+        versions.insert(entry.head.stream, version);
         Ok(())
     })?;
     // Nothing was touched so far: a log that cannot be read leaves the rest as it is.
@@ -84,9 +84,9 @@ fn set_aside_strangers(layout: &Layout, known: &BTreeMap<ItemId, u64>) -> Result
 /// An item with all of its questions, folded from the whole log.
 pub(crate) fn rebuild(layout: &Layout, id: &ItemId) -> Result<State, Error> {
     let mut state = State::default();
-    log::scan(layout, Place::START, |line, _, _| {
-        if line.record.stream == *id {
-            evolve(&mut state, &line.record);
+    scan(layout, Place::START, |entry| {
+        if entry.head.stream == *id {
+            evolve(&mut state, entry.record(layout)?);
         }
         Ok(())
     })?;
@@ -104,11 +104,12 @@ fn rewrite(layout: &Layout, ids: &BTreeSet<ItemId>) -> Result<(), Error> {
         return Ok(());
     }
     let mut states: BTreeMap<ItemId, (State, Place, BTreeMap<QuestionId, Place>)> = BTreeMap::new();
-    log::scan(layout, Place::START, |Line { record, .. }, place, _| {
-        if ids.contains(&record.stream) {
-            let entry = states.entry(record.stream.clone());
-            let (state, last, questions) = entry.or_insert_with(|| (State::default(), place, BTreeMap::new()));
-            evolve(state, &record);
+    scan(layout, Place::START, |entry| {
+        if ids.contains(&entry.head.stream) {
+            let (record, place) = (entry.record(layout)?, entry.place);
+            let item = states.entry(record.stream.clone());
+            let (state, last, questions) = item.or_insert_with(|| (State::default(), place, BTreeMap::new()));
+            evolve(state, record);
             *last = place;
             questions.extend(record.event.question().map(|id| (id.clone(), place)));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use querent_core::wire::{self, Line};
+use querent_core::wire::{self, Head, Line};
 use querent_core::{
     Batch, Envelope, Event, ItemId, Operation, OperationId, Question, QuestionId, Record, State, evolve, evolve_item,
     evolve_question,
@@ -12,10 +12,11 @@ use super::checkpoint::Checkpoint;
 use super::flush::{Plan, Planned};
 use super::layout::Layout;
 use super::ledger::{self, Found};
-use super::log::{self, Log};
+use super::log::Log;
 use super::operations::{self, Index, Start};
 use super::place::Place;
-use super::{Options, Step, recover};
+use super::scan::{self, Entry};
+use super::{Options, recover};
 use crate::{Error, Update};
 
 /// How many items a process keeps in memory between updates.
@@ -26,19 +27,26 @@ pub(crate) struct Store {
     layout: Layout,
     options: Options,
     log: Log,
-    index: Index,
+    /// The index of what is flushed, if it is at hand.
+    index: Option<Index>,
     /// The lines after the checkpoint: the derived files do not hold them yet.
-    tail: Vec<(Record, Place)>,
-    /// Items as they are at the end of the log.
-    held: HashMap<ItemId, State>,
+    tail: Vec<Entry>,
+    /// The operations among them, by the seq of their line.
+    recent: HashMap<OperationId, u64>,
+    held: HashMap<ItemId, Held>,
     /// Encoded lines that are not written yet.
     buffer: Vec<u8>,
-    /// Their operations and items, for the index.
-    starts: Vec<(u64, Start)>,
-    /// Operations among them.
+    /// The operations among them.
     fresh: HashMap<OperationId, Operation>,
     /// The tail's length before them.
     written: usize,
+}
+
+/// An item at hand.
+struct Held {
+    state: State,
+    /// Lines of other processes that it does not hold yet, by their seq.
+    pending: Vec<u64>,
 }
 
 impl Store {
@@ -55,54 +63,67 @@ impl Store {
             layout: layout.clone(),
             options: options.clone(),
             log,
-            index,
+            index: Some(index),
             tail: Vec::new(),
+            recent: HashMap::new(),
             held: HashMap::new(),
             buffer: Vec::new(),
-            starts: Vec::new(),
             fresh: HashMap::new(),
             written: 0,
         })
     }
 
+    /// Takes in what other processes wrote, as far as it can be seen without the lock; so that less is left to do under it.
+    pub(crate) fn look_ahead(&mut self) {
+        let Self { log, tail, held, .. } = self;
+        // What cannot be read now is read, or told, under the lock.
+        let _ = log.look_ahead(&mut |entry| {
+            take_in(tail, held, entry);
+            Ok(())
+        });
+        self.settle();
+    }
+
     /// Takes in what other processes wrote.
     pub(crate) fn catch_up(&mut self) -> Result<(), Error> {
-        if !self.index.refresh()? {
-            (_, self.index) = recover::recover(&self.layout)?;
+        if !self.log.is_in_place() {
+            *self = Self::open(&self.layout, &self.options)?;
         }
-        let Self { log, index, tail, held, .. } = self;
-        log.catch_up(|line, place, offset| {
-            let start = Start { segment: place.segment, offset };
-            for key in keys(&line) {
-                index.insert(key, start)?;
-            }
-            if let Some(state) = held.get_mut(&line.record.stream) {
-                evolve_held(state, &line.record);
-            }
-            tail.push((line.record, place));
+        let Self { log, tail, held, .. } = self;
+        log.catch_up(&mut |entry| {
+            take_in(tail, held, entry);
             Ok(())
         })?;
-        self.written = self.tail.len();
+        self.settle();
+        if self.index.is_none() {
+            self.index = Some(recover::recover(&self.layout)?.1);
+        }
         Ok(())
+    }
+
+    /// The whole tail is in the log.
+    fn settle(&mut self) {
+        for Head { operation, seq, .. } in self.tail[self.written..].iter().map(|entry| &entry.head) {
+            self.recent.extend(operation.clone().map(|id| (id, *seq)));
+        }
+        self.written = self.tail.len();
     }
 
     /// Runs one update and encodes what it decides. Nothing is written yet.
     pub(crate) fn run(&mut self, update: &mut Update) -> Result<Envelope, Error> {
-        if let Some((id, fingerprint)) = &update.operation
-            && let Some(known) = self.operation(id)?
+        if let Some(ticket) = &update.ticket
+            && let Some(known) = self.operation(&ticket.id)?
         {
-            return Ok(known.replay(fingerprint).unwrap_or_else(|refusal| Envelope::refused(&refusal)));
+            return Ok(known.replay(&ticket.fingerprint).unwrap_or_else(|refusal| Envelope::refused(&refusal)));
         }
         let mut state = self.load(&update.item)?;
         if let Some(item) = &state.item {
             for id in update.job.needs(item) {
-                let lines = self.tail.iter().map(|(record, _)| record);
-                let lines = lines.filter(|record| record.event.question() == Some(&id));
-                load_question(&self.layout, &mut state, &id, lines)?;
+                load_question(&self.layout, &mut state, &id, || lines_about(&self.layout, &self.tail, &id))?;
             }
         }
         let applied = update.job.run(&mut state);
-        self.held.insert(update.item.clone(), state);
+        self.held.insert(update.item.clone(), Held { state, pending: Vec::new() });
         for batch in applied.batches {
             self.encode(batch);
         }
@@ -117,22 +138,24 @@ impl Store {
             record.seq = last.seq + 1;
             let more = u32::try_from(count - place - 1).unwrap_or(0);
             let line = Line { record, more, operation: operation.take_if(|_| more == 0) };
-            let (offset, from) = (last.end, self.buffer.len());
-            wire::encode(&line, &mut self.buffer);
+            let from = self.buffer.len();
+            let crc = wire::encode(&line, &mut self.buffer);
             let length = self.buffer.len() - from;
-            let crc = wire::unseal(&self.buffer[from..from + length - 1]).map_or(0, |(_, sum)| sum);
-            let end = Place { segment: last.segment, end: offset + length as u64, seq: line.record.seq, crc };
-            let start = Start { segment: last.segment, offset };
-            self.starts.extend(keys(&line).map(|key| (key, start)));
-            self.fresh.extend(line.operation.map(|operation| (operation.id.clone(), operation)));
-            self.tail.push((line.record, end));
+            let Line { record, operation, .. } = line;
+            let id = operation.as_ref().map(|it| it.id.clone());
+            let (seq, stream, version) = (record.seq, record.stream.clone(), record.version);
+            let head = Head { seq, stream, version, more, operation: id, crc };
+            let start = Start { segment: last.segment, offset: last.end };
+            let end = Place { segment: last.segment, end: last.end + length as u64, seq, crc };
+            self.fresh.extend(operation.map(|it| (it.id.clone(), it)));
+            self.tail.push(Entry::written(head, start, end, record));
         }
     }
 
     /// The end of the log, with what is encoded and not written.
     fn end(&self) -> Place {
         if self.tail.len() > self.written {
-            self.tail.last().map_or(self.log.place, |(_, place)| *place)
+            self.tail.last().map_or(self.log.place, |entry| entry.place)
         } else {
             self.log.place
         }
@@ -144,32 +167,15 @@ impl Store {
             return Ok(false);
         }
         let (lines, last) = (std::mem::take(&mut self.buffer), self.end());
-        let options = self.options.clone();
-        if let Err(error) = self.log.append(&lines, last, || options.reach(Step::HalfWritten)) {
+        if let Err(error) = self.log.append(&lines, last, &self.options) {
             self.forget();
             return Err(error);
         }
-        self.written = self.tail.len();
+        self.settle();
+        self.fresh.clear();
         self.buffer = lines;
         self.buffer.clear();
         Ok(true)
-    }
-
-    /// Makes the index know what was written.
-    pub(crate) fn index(&mut self) -> Result<(), Error> {
-        self.reach(Step::Written)?;
-        if !self.starts.is_empty() {
-            for (key, start) in std::mem::take(&mut self.starts) {
-                self.index.insert(key, start)?;
-            }
-            self.index.store_count()?;
-        }
-        self.fresh.clear();
-        self.reach(Step::Indexed)
-    }
-
-    fn reach(&self, step: Step) -> Result<(), Error> {
-        self.options.reach(step).map_err(Error::io("write", self.layout.dir()))
     }
 
     /// Drops what was decided and not written.
@@ -177,7 +183,6 @@ impl Store {
         self.tail.truncate(self.written);
         self.held.clear();
         self.buffer.clear();
-        self.starts.clear();
         self.fresh.clear();
     }
 
@@ -200,14 +205,14 @@ impl Store {
     pub(crate) fn plan(&mut self) -> Result<Option<Plan>, Error> {
         // Another process may have brought the derived files farther than this one knows.
         if let Some(checkpoint) = Checkpoint::sound(&self.layout) {
-            self.flushed(&checkpoint);
+            self.flushed(&checkpoint)?;
         }
         // The lines of each item and question by their place in the tail: it is walked once, however much it touches.
         let mut touched: BTreeMap<ItemId, (Place, BTreeMap<QuestionId, Vec<usize>>)> = BTreeMap::new();
-        for (line, (record, place)) in self.tail.iter().enumerate() {
-            let (last, questions) = touched.entry(record.stream.clone()).or_insert((*place, BTreeMap::new()));
-            *last = *place;
-            if let Some(id) = record.event.question() {
+        for (line, entry) in self.tail.iter().enumerate() {
+            let (last, questions) = touched.entry(entry.head.stream.clone()).or_insert((entry.place, BTreeMap::new()));
+            *last = entry.place;
+            if let Some(id) = entry.record(&self.layout)?.event.question() {
                 questions.entry(id.clone()).or_default().push(line);
             }
         }
@@ -215,38 +220,55 @@ impl Store {
         for (id, (place, questions)) in touched {
             let mut state = self.load(&id)?;
             for (question, lines) in &questions {
-                let lines = lines.iter().map(|line| &self.tail[*line].0);
+                let lines = || lines.iter().map(|line| self.tail[*line].record(&self.layout)).collect();
                 load_question(&self.layout, &mut state, question, lines)?;
             }
-            let place_of = |lines: &[usize]| lines.last().map_or(place, |line| self.tail[*line].1);
+            let place_of = |lines: &[usize]| lines.last().map_or(place, |line| self.tail[*line].place);
             let found =
                 questions.iter().filter_map(|(id, lines)| Some((state.questions.get(id)?.clone(), place_of(lines))));
             let questions = found.collect();
             ledgers.extend(state.item.clone().map(|item| Planned { item, place, questions }));
-            self.held.insert(id, state);
+            self.held.insert(id, Held { state, pending: Vec::new() });
         }
-        let opened = self.tail.iter().filter(|(record, _)| record.version == 1).map(|(record, _)| record.seq).collect();
-        Ok((!ledgers.is_empty()).then_some(Plan { end: self.log.place, opened, ledgers }))
+        let opened = self.tail.iter().filter(|it| it.head.version == 1).map(|it| it.head.seq).collect();
+        let keys_of = |entry: &Entry| {
+            let (seq, start) = (entry.head.seq, entry.start);
+            keys(&entry.head).map(move |key| (seq, key, start))
+        };
+        let lines = self.tail.iter().flat_map(keys_of).collect();
+        Ok((!ledgers.is_empty()).then_some(Plan { end: self.log.place, lines, opened, ledgers }))
     }
 
     /// The derived files hold the log up to `checkpoint`; what was kept for them is no longer needed.
-    pub(crate) fn flushed(&mut self, checkpoint: &Checkpoint) {
+    pub(crate) fn flushed(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        // Whoever brought them there may have put a larger index in place.
+        if !self.index.as_mut().map_or(Ok(false), Index::refresh)? {
+            self.index = None;
+        }
         let flushed = checkpoint.place.seq;
-        self.tail.retain(|(record, _)| record.seq > flushed);
+        self.recent.retain(|_, seq| *seq > flushed);
+        self.tail.retain(|entry| entry.head.seq > flushed);
         self.written = self.tail.len();
+        // An item that waits for a line that is gone is read anew.
+        self.held.retain(|_, held| held.pending.first().is_none_or(|seq| *seq > flushed));
         if self.held.len() > MOST_HELD {
             self.held.clear();
         }
         // What is settled is not needed any more, but for the next flush.
-        let needed: HashSet<&QuestionId> = self.tail.iter().filter_map(|(record, _)| record.event.question()).collect();
-        for state in self.held.values_mut() {
-            state.questions.retain(|id, question| question.status.is_open() || needed.contains(id));
+        let known = self.tail.iter().filter_map(Entry::known_record);
+        let needed: HashSet<&QuestionId> = known.filter_map(|record| record.event.question()).collect();
+        for held in self.held.values_mut() {
+            held.state.questions.retain(|id, question| question.status.is_open() || needed.contains(id));
         }
+        Ok(())
     }
 
     /// An item as it is at the end of the log, taken out of memory or off the disk.
     fn load(&mut self, id: &ItemId) -> Result<State, Error> {
-        if let Some(state) = self.held.remove(id) {
+        if let Some(Held { mut state, pending }) = self.held.remove(id) {
+            for entry in pending.into_iter().filter_map(|seq| self.late(seq)) {
+                evolve_held(&mut state, entry.record(&self.layout)?);
+            }
             return Ok(state);
         }
         let mut state = State::default();
@@ -255,23 +277,34 @@ impl Store {
             Found::Missing if self.first_line(id)?.is_none() => {}
             Found::Missing | Found::Bad => state = recover::rebuild(&self.layout, id)?,
         }
-        for (record, _) in self.tail.iter().filter(|(record, _)| record.stream == *id) {
-            evolve_item(&mut state.item, record);
+        for entry in self.tail.iter().filter(|entry| entry.head.stream == *id) {
+            evolve_item(&mut state.item, entry.record(&self.layout)?);
         }
         Ok(state)
+    }
+
+    /// A line of the tail. They are in order, and none is missing.
+    fn late(&self, seq: u64) -> Option<&Entry> {
+        let first = self.tail.first()?.head.seq;
+        self.tail.get(usize::try_from(seq.checked_sub(first)?).ok()?)
+    }
+
+    /// The lines before the tail that may be of this key.
+    fn find(&self, key: u64) -> Result<Vec<Start>, Error> {
+        self.index.as_ref().map_or(Ok(Vec::new()), |index| index.find(key))
     }
 
     /// The line that opened an item, if it is older than the tail.
     fn first_line(&self, id: &ItemId) -> Result<Option<Start>, Error> {
         let opens = |start: &Start| {
-            log::line_at(&self.layout, start.segment, start.offset)
-                .is_some_and(|(line, _)| line.record.stream == *id && matches!(line.record.event, Event::ItemOpened(_)))
+            scan::line_at(&self.layout, *start)
+                .is_some_and(|line| line.record.stream == *id && matches!(line.record.event, Event::ItemOpened(_)))
         };
-        let in_tail = self.tail.iter().any(|(record, _)| record.stream == *id && record.version == 1);
+        let in_tail = self.tail.iter().any(|entry| entry.head.stream == *id && entry.head.version == 1);
         if in_tail {
             return Ok(None);
         }
-        Ok(self.index.find(operations::item_key(id))?.into_iter().find(opens))
+        Ok(self.find(operations::item_key(id))?.into_iter().find(opens))
     }
 
     /// What is remembered of an operation.
@@ -279,9 +312,12 @@ impl Store {
         if let Some(operation) = self.fresh.get(id) {
             return Ok(Some(operation.clone()));
         }
-        let starts = self.index.find(operations::operation_key(id))?;
-        let lines = starts.into_iter().filter_map(|it| log::line_at(&self.layout, it.segment, it.offset));
-        Ok(lines.filter_map(|(line, _)| line.operation).find(|operation| operation.id == *id))
+        let starts = match self.recent.get(id).and_then(|seq| self.late(*seq)) {
+            Some(entry) => vec![entry.start],
+            None => self.find(operations::operation_key(id))?,
+        };
+        let lines = starts.into_iter().filter_map(|start| scan::line_at(&self.layout, start));
+        Ok(lines.filter_map(|line| line.operation).find(|operation| operation.id == *id))
     }
 }
 
@@ -290,7 +326,7 @@ fn load_question<'a>(
     layout: &Layout,
     state: &mut State,
     id: &QuestionId,
-    lines: impl Iterator<Item = &'a Record>,
+    lines: impl FnOnce() -> Result<Vec<&'a Record>, Error>,
 ) -> Result<(), Error> {
     let asked = state.item.as_ref().is_some_and(|item| item.id == id.item && id.number <= item.asked);
     if !asked || state.questions.contains_key(id) {
@@ -300,7 +336,7 @@ fn load_question<'a>(
         Found::Good(question) => Some(question),
         Found::Missing | Found::Bad => None,
     };
-    lines.for_each(|record| evolve_question(&mut question, record));
+    lines()?.into_iter().for_each(|record| evolve_question(&mut question, record));
     let found: Option<Question> = match question {
         Some(question) => Some(question),
         None => recover::rebuild(layout, &id.item)?.questions.remove(id),
@@ -309,10 +345,25 @@ fn load_question<'a>(
     Ok(())
 }
 
+/// Keeps a line of another process. An item at hand takes it in when it is needed.
+fn take_in(tail: &mut Vec<Entry>, held: &mut HashMap<ItemId, Held>, entry: Entry) {
+    if let Some(held) = held.get_mut(&entry.head.stream) {
+        held.pending.push(entry.head.seq);
+    }
+    tail.push(entry);
+}
+
+/// The lines among these about a question.
+fn lines_about<'a>(layout: &Layout, tail: &'a [Entry], id: &QuestionId) -> Result<Vec<&'a Record>, Error> {
+    let of_its_item = tail.iter().filter(|entry| entry.head.stream == id.item);
+    let records = of_its_item.map(|entry| entry.record(layout));
+    records.filter(|it| it.as_ref().map_or(true, |record| record.event.question() == Some(id))).collect()
+}
+
 /// The keys under which a line is found again.
-pub(super) fn keys(line: &Line) -> impl Iterator<Item = u64> + use<> {
-    let operation = line.operation.as_ref().map(|operation| operations::operation_key(&operation.id));
-    let opens = matches!(line.record.event, Event::ItemOpened(_)).then(|| operations::item_key(&line.record.stream));
+pub(super) fn keys(head: &Head) -> impl Iterator<Item = u64> + use<> {
+    let operation = head.operation.as_ref().map(operations::operation_key);
+    let opens = (head.version == 1).then(|| operations::item_key(&head.stream));
     operation.into_iter().chain(opens)
 }
 
@@ -322,5 +373,86 @@ fn evolve_held(state: &mut State, record: &Record) {
     match record.event.question() {
         Some(id) if !asked && !state.questions.contains_key(id) => evolve_item(&mut state.item, record),
         _ => evolve(state, record),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::log;
+    use super::super::scan::scan;
+    use super::*;
+    use crate::conformance::Script;
+
+    /// A writer that is caught up.
+    fn writer(layout: &Layout) -> Store {
+        let mut store = Store::open(layout, &Options::new("test")).unwrap();
+        store.catch_up().unwrap();
+        store
+    }
+
+    fn tell(store: &mut Store, operation: &str, prompt: &str) -> Envelope {
+        let ask = Script::ask("42", prompt).unwrap();
+        let reply = store.run(&mut Script::new().unwrap().update(operation, &ask)).unwrap();
+        store.write().unwrap();
+        reply
+    }
+
+    fn opened(layout: &Layout) -> Store {
+        let mut store = writer(layout);
+        let open = Script::open("42").unwrap();
+        store.run(&mut Script::new().unwrap().update("op-open", &open)).unwrap();
+        store.write().unwrap();
+        store
+    }
+
+    #[test]
+    fn what_was_seen_without_the_lock_and_taken_back_since_is_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::new(dir.path());
+        let (mut one, mut other) = (opened(&layout), writer(&layout));
+        let before = one.log().place;
+        tell(&mut one, "op-1", "Which tea?");
+        other.look_ahead();
+        assert!(other.operation(&"op-1".parse().unwrap()).unwrap().is_some(), "it sees what the other wrote");
+
+        log::cut(&layout, before).unwrap();
+        tell(&mut writer(&layout), "op-2", "Which cake?");
+        other.catch_up().unwrap();
+        tell(&mut other, "op-3", "Which cup?");
+
+        let mut prompts = Vec::new();
+        let read = scan(&layout, Place::START, |entry| {
+            if let Event::QuestionAsked(asked) = &entry.record(&layout)?.event {
+                prompts.push(format!("{} {}", asked.question.id, asked.question.prompt));
+            }
+            Ok(())
+        });
+        assert!(!read.unwrap().torn);
+        assert_eq!(prompts, ["CLR-42-001 Which cake?", "CLR-42-002 Which cup?"]);
+        assert!(other.operation(&"op-1".parse().unwrap()).unwrap().is_none());
+    }
+
+    #[test]
+    fn an_operation_is_found_before_and_after_another_process_flushed_it_into_a_larger_index() {
+        let dir = tempfile::tempdir().unwrap();
+        let layout = Layout::new(dir.path());
+        let (mut one, mut other) = (opened(&layout), writer(&layout));
+        let replies: Vec<Envelope> = (0..1_500).map(|n| tell(&mut one, &format!("op-{n}"), "Which tea?")).collect();
+        let all_are_found = |store: &Store| {
+            replies.iter().enumerate().all(|(n, reply)| {
+                let id = format!("op-{n}").parse().unwrap();
+                store.operation(&id).unwrap().is_some_and(|operation| operation.reply == *reply)
+            })
+        };
+        other.catch_up().unwrap();
+        assert!(all_are_found(&other));
+
+        let plan = one.plan().unwrap().unwrap();
+        plan.carry_out(&layout, &Options::new("test")).unwrap();
+        assert!(all_are_found(&other), "by what it saw itself");
+        other.plan().unwrap();
+
+        assert!(other.tail.is_empty() && other.recent.is_empty());
+        assert!(all_are_found(&other), "by the index that took the place of its own");
     }
 }
