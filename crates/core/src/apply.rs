@@ -30,12 +30,19 @@ pub struct Ticket {
     pub id: OperationId,
     /// Its content, in short ([`Command::fingerprint`]).
     pub fingerprint: String,
+    /// Whether the id was made at random for this one, so that nobody can have used it before.
+    pub is_fresh: bool,
 }
 
 impl Ticket {
     /// That of a command which is sent under this id.
     pub fn new(id: OperationId, command: &Command) -> Self {
-        Self { id, fingerprint: command.fingerprint() }
+        Self { id, fingerprint: command.fingerprint(), is_fresh: false }
+    }
+
+    /// That of a command whose id was made at random for it.
+    pub fn fresh(id: OperationId, command: &Command) -> Self {
+        Self { is_fresh: true, ..Self::new(id, command) }
     }
 }
 
@@ -80,7 +87,7 @@ pub fn apply(state: &mut State, command: &Command, ticket: &Ticket, rules: &Rule
     };
     let records = take(state, &command.item, &command.by, Some(&ticket.id), events, at);
     let reply = reply(state, command, &records);
-    let Ticket { id, fingerprint } = ticket.clone();
+    let Ticket { id, fingerprint, .. } = ticket.clone();
     let operation = Operation { id, fingerprint, reply: reply.clone() };
     batches.push(Batch { records, operation: Some(operation) });
     Applied { batches, reply }

@@ -71,7 +71,10 @@ impl Handle {
     }
 
     fn try_execute(&self, command: &Command, operation: Option<OperationId>) -> Result<Envelope, Refusal> {
-        let ticket = Ticket::new(operation.map_or_else(fresh_operation, Ok)?, command);
+        let ticket = match operation {
+            Some(id) => Ticket::new(id, command),
+            None => Ticket::fresh(random_operation()?, command),
+        };
         let carry = Carry {
             command: command.clone(),
             ticket: ticket.clone(),
@@ -228,7 +231,7 @@ fn numbers(item: &Item, status: StatusFilter) -> Vec<u32> {
 }
 
 /// An id that nobody else makes: for a caller that gives none.
-fn fresh_operation() -> Result<OperationId, Refusal> {
+fn random_operation() -> Result<OperationId, Refusal> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         let message = format!("the system gives no random bytes: {error}");

@@ -1,8 +1,8 @@
 //! The journal in files, under `.querent/`: no service, any number of processes, one ordered log.
 //!
-//! Append = lock, catch up, decide, write, bring the derived files up to date, unlock, one `fdatasync`, acknowledge. The sync
-//! stands outside the lock: there is one log, so a later sync covers every earlier line. Updates of one process that wait
-//! for the lock together are written and synced together.
+//! Append = lock, catch up, decide, write, let the derived files follow (or leave that for later), unlock, one `fdatasync`,
+//! acknowledge. The sync stands outside the lock: there is one log, so a later sync covers every earlier line. Updates of
+//! one process that wait for the lock together are written and synced together.
 
 mod checkpoint;
 mod commit;

@@ -35,7 +35,7 @@ impl Memory {
 impl Journal for Memory {
     fn update(&self, mut update: Update) -> Result<Envelope, Error> {
         let mut inner = self.lock();
-        if let Some(ticket) = &update.ticket
+        if let Some(ticket) = update.ticket.as_ref().filter(|ticket| !ticket.is_fresh)
             && let Some(known) = inner.operations.get(&ticket.id)
         {
             return Ok(known.replay(&ticket.fingerprint).unwrap_or_else(|refusal| Envelope::refused(&refusal)));

@@ -7,6 +7,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout};
+use std::sync::Arc;
 
 use querent_core::reply::AskReply;
 use querent_core::{Event, QuestionId};
@@ -87,15 +88,23 @@ fn asks_and_answers_when_told() {
     let mut out = io::stdout();
     writeln!(out, "\nready").unwrap();
     io::stdin().lines().next().unwrap().unwrap();
+    // Half of them do as a command line does, a journal for every command; the others stay for a while and close in the
+    // middle of it all, and let their ledgers follow then.
+    let stays = name.ends_with(['1', '3', '5', '7', '9']);
+    let ledgers = if stays { Ledgers::Deferred } else { Ledgers::Prompt };
+    let fresh = || Arc::new(Files::open(&dir, Options { ledgers, ..Options::new(&name) }));
+    let mut files = fresh();
     for number in 0..QUESTIONS {
-        // As a command line does it: a journal for one command, with the usual patience.
-        let open = || Files::open(&dir, Options::new(&name));
+        if number % 6 == 5 {
+            files = fresh();
+        }
+        let open = || if stays { Arc::clone(&files) } else { fresh() };
         let (ask, answer) = (format!("{name}-{number}-ask"), format!("{name}-{number}-answer"));
         let command = Script::ask("42", &format!("{name} asks {number}")).unwrap();
-        let asked: AskReply = script().accept(&open(), &ask, &command).unwrap().read().unwrap();
+        let asked: AskReply = script().accept(&*open(), &ask, &command).unwrap().read().unwrap();
         writeln!(out, "acknowledged {ask}").unwrap();
         let command = Script::answer(&asked.question_id, &name);
-        script().accept(&open(), &answer, &command).unwrap();
+        script().accept(&*open(), &answer, &command).unwrap();
         writeln!(out, "acknowledged {answer}").unwrap();
     }
 }

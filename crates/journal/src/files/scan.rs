@@ -163,10 +163,12 @@ struct Reading<'a> {
 
 impl Read for Reading<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.at >= self.length {
+        let left = usize::try_from(self.length.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let most = into.len().min(left);
+        if most == 0 {
             return Ok(0);
         }
-        let count = self.file.read_at(into, self.at)?;
+        let count = self.file.read_at(&mut into[..most], self.at)?;
         self.at += count as u64;
         Ok(count)
     }

@@ -111,7 +111,7 @@ impl Store {
 
     /// Runs one update and encodes what it decides. Nothing is written yet.
     pub(crate) fn run(&mut self, update: &mut Update) -> Result<Envelope, Error> {
-        if let Some(ticket) = &update.ticket
+        if let Some(ticket) = update.ticket.as_ref().filter(|ticket| !ticket.is_fresh)
             && let Some(known) = self.operation(&ticket.id)?
         {
             return Ok(known.replay(&ticket.fingerprint).unwrap_or_else(|refusal| Envelope::refused(&refusal)));
