@@ -2,19 +2,60 @@
 
 use std::process::Command;
 
-use crate::{Failure, root};
+use crate::{Failure, cargo, root};
 
-/// `cargo xtask bench [--quick] [--json] [--only=GROUP]`.
+/// Counts for gungraun, whose version it must have.
+const RUNNER: &str = "gungraun-runner";
+
+/// `cargo xtask bench [core | instructions] [--quick] [--json] [--only=GROUP]`.
 pub(crate) fn run(options: &[String]) -> Result<(), Failure> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    match options.split_first() {
+        Some((what, rest)) if what == "core" => micro("core", rest),
+        Some((what, rest)) if what == "instructions" => instructions(rest),
+        _ => table(options),
+    }
+}
+
+/// The table of ratios.
+fn table(options: &[String]) -> Result<(), Failure> {
     let builds = ["build", "--release", "--locked", "--quiet", "-p", "querent", "-p", "querent-bench"];
-    succeed(Command::new(&cargo).args(builds), "the release build failed; see above")?;
+    succeed(cargo().args(builds), "the release build failed; see above")?;
     let run = ["run", "--release", "--locked", "--quiet", "-p", "querent-bench", "--"];
-    succeed(Command::new(&cargo).args(run).args(options), "a row does not hold, or could not be measured; see above")
+    succeed(cargo().args(run).args(options), "a row does not hold, or could not be measured; see above")
+}
+
+/// How many instructions the core takes.
+fn instructions(rest: &[String]) -> Result<(), Failure> {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        return Err(Failure("instructions are counted by valgrind; install the package `valgrind`".to_owned()));
+    }
+    let tools = root().join("target/tools");
+    let runner = tools.join("bin").join(RUNNER);
+    let version = locked_version("gungraun")?;
+    let known = Command::new(&runner).arg("--version").output();
+    if !known.is_ok_and(|known| String::from_utf8_lossy(&known.stdout).contains(&version)) {
+        let install = ["install", RUNNER, "--quiet", "--locked", "--version", &version, "--force", "--root"];
+        succeed(cargo().args(install).arg(&tools), "gungraun-runner could not be installed; see above")?;
+    }
+    let bench = ["bench", "--locked", "--quiet", "-p", "querent-bench", "--bench", "instructions", "--"];
+    succeed(cargo().args(bench).args(rest).env("GUNGRAUN_RUNNER", runner), "the benchmark failed; see above")
+}
+
+fn micro(name: &str, rest: &[String]) -> Result<(), Failure> {
+    let bench = ["bench", "--locked", "--quiet", "-p", "querent-bench", "--bench", name, "--"];
+    succeed(cargo().args(bench).args(rest), "the benchmark failed; see above")
+}
+
+/// The version of a package that the lock file names.
+fn locked_version(package: &str) -> Result<String, Failure> {
+    let output = cargo().args(["pkgid", "--locked", package]).output();
+    let found = output.ok().and_then(|it| String::from_utf8(it.stdout).ok());
+    let version = found.as_deref().and_then(|id| id.trim().rsplit(['@', '#']).next());
+    version.filter(|it| !it.is_empty()).map(str::to_owned).ok_or_else(|| Failure(format!("{package} is not locked")))
 }
 
 fn succeed(command: &mut Command, otherwise: &str) -> Result<(), Failure> {
-    match command.current_dir(root()).status() {
+    match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(Failure(otherwise.to_owned())),
         Err(error) => Err(Failure(format!("cargo cannot be run: {error}"))),
