@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::answer::Expected;
-use crate::id::{ItemId, QuestionId, SessionId};
+use crate::assumption::{Confidence, RiskIfWrong, Source, Verdict};
+use crate::id::{AssumptionId, ItemId, QuestionId, SessionId};
 use crate::item::Outcome;
 use crate::moment::Span;
 use crate::party::{Party, Via};
@@ -105,6 +106,18 @@ pub enum Action {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// A decision that was taken without being told.
+    Assume(Box<Assume>),
+    /// A person judges an assumption.
+    Review {
+        /// The assumption.
+        assumption: AssumptionId,
+        /// What it is found to be.
+        verdict: Verdict,
+        /// In words.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
     /// A deadline: the addressee had its time and is called once more.
     Retry {
         /// The question.
@@ -180,6 +193,29 @@ pub struct Ask {
     pub expires_in: Option<Span>,
 }
 
+/// A decision as whoever took it puts it on record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assume {
+    /// What was decided.
+    pub decision: String,
+    /// Why it is likely to be right.
+    pub reasoning: String,
+    /// How sure the agent is.
+    pub confidence: Confidence,
+    /// What it costs if it is wrong.
+    pub risk_if_wrong: RiskIfWrong,
+    /// Where it comes from.
+    #[serde(default)]
+    pub source: Source,
+    /// What stood in the way of knowing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocker: Option<Blocker>,
+    /// The question that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<QuestionId>,
+}
+
 words!(
     /// Why a question goes to a human.
     Cause {
@@ -219,7 +255,9 @@ impl Action {
             | Self::FinishSession { .. }
             | Self::Advance { .. }
             | Self::EndItem { .. }
-            | Self::Ask(_) => None,
+            | Self::Ask(_)
+            | Self::Assume(_)
+            | Self::Review { .. } => None,
         }
     }
 }

@@ -5,6 +5,7 @@
 mod advance;
 mod answer;
 mod ask;
+mod assume;
 mod bounds;
 mod deadlines;
 mod end_item;
@@ -18,6 +19,7 @@ mod remind;
 mod resolve;
 mod resume;
 mod retry;
+mod review;
 mod rights;
 mod start_session;
 mod withdraw;
@@ -53,6 +55,8 @@ pub fn decide(state: &State, command: &Command, rules: &Rules, at: Moment) -> Re
             escalate::decide(&now, state.question(question)?, summary.as_deref(), *cause)
         }
         Action::Withdraw { question, reason } => withdraw::decide(&now, state.question(question)?, reason.as_deref()),
+        Action::Assume(assume) => assume::decide(&now, assume),
+        Action::Review { assumption, verdict, note } => review::decide(&now, assumption, *verdict, note.as_deref()),
         Action::Retry { question } => retry::decide(&now, state.question(question)?),
         Action::Remind { question } => remind::decide(&now, state.question(question)?),
         Action::Expire { question } => expire::decide(&now, state.question(question)?),

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
+use crate::assumption::Assumption;
 use crate::command::Cause;
-use crate::id::{AgentName, ItemId, OperationId, QuestionId, SessionId};
+use crate::id::{AgentName, AssumptionId, ItemId, OperationId, QuestionId, SessionId};
 use crate::item::{OpenQuestion, Outcome, Stage};
 use crate::moment::Moment;
 use crate::party::{Party, Via};
@@ -104,6 +105,12 @@ events! {
     QuestionWithdrawn = "question_withdrawn",
     /// An answer after the end.
     LateAnswerRecorded = "late_answer_recorded",
+    /// Something was decided without being told.
+    AssumptionRecorded = "assumption_recorded",
+    /// That was right.
+    AssumptionConfirmed = "assumption_confirmed",
+    /// That was wrong.
+    AssumptionOverturned = "assumption_overturned",
 }
 
 impl Event {
@@ -127,7 +134,10 @@ impl Event {
             | Self::ItemResumed(_)
             | Self::ItemEnded(_)
             | Self::SessionStarted(_)
-            | Self::SessionFinished(_) => None,
+            | Self::SessionFinished(_)
+            | Self::AssumptionRecorded(_)
+            | Self::AssumptionConfirmed(_)
+            | Self::AssumptionOverturned(_) => None,
         }
     }
 }
@@ -313,6 +323,29 @@ data! {
         answer: Answer,
         /// Whether it differs from what was done without it.
         differs: bool,
+    }
+    /// Something was decided without being told.
+    AssumptionRecorded {
+        /// All of it.
+        assumption: Box<Assumption>,
+    }
+    /// That was right.
+    AssumptionConfirmed {
+        /// The assumption.
+        assumption: AssumptionId,
+        /// In words.
+        note: Option<String>,
+        /// Through which surface.
+        via: Via,
+    }
+    /// That was wrong.
+    AssumptionOverturned {
+        /// The assumption.
+        assumption: AssumptionId,
+        /// In words.
+        note: Option<String>,
+        /// Through which surface.
+        via: Via,
     }
 }
 

@@ -1,11 +1,12 @@
 //! How events make state. Infallible, and idempotent: an event that a part of the state holds already is passed over.
 
+use crate::assumption::{AssumptionStatus, Reviewed};
 use crate::event::{Event, ExpiryEffect, Record};
 use crate::item::{Item, OpenQuestion, Stage};
 use crate::question::{Entry, EntryKind, Question, Status};
 use crate::session::Session;
 use crate::state::State;
-use crate::{AgentName, ItemId, Party, Via};
+use crate::{AgentName, AssumptionId, ItemId, Party, Via};
 
 /// Takes one record into the state. The item and each question fold on their own, so they may lag each other.
 pub fn evolve(state: &mut State, record: &Record) {
@@ -38,6 +39,7 @@ pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
                 asked: 0,
                 open: std::collections::BTreeMap::new(),
                 answered: std::collections::BTreeSet::new(),
+                assumptions: std::collections::BTreeMap::new(),
                 version: record.version,
             });
         }
@@ -91,7 +93,24 @@ fn item_changes(item: &mut Item, record: &Record) {
             let session = Session { agent: it.agent.clone(), finished: true, last_activity: record.at };
             item.sessions.insert(it.session.clone(), session);
         }
+        Event::AssumptionRecorded(it) => {
+            item.assumptions.insert(it.assumption.id.number, (*it.assumption).clone());
+        }
+        Event::AssumptionConfirmed(it) => {
+            judge(item, record, &it.assumption, AssumptionStatus::Confirmed, it.note.as_deref());
+        }
+        Event::AssumptionOverturned(it) => {
+            judge(item, record, &it.assumption, AssumptionStatus::Overturned, it.note.as_deref());
+            item.needs_rework = true;
+        }
         _ => {}
+    }
+}
+
+fn judge(item: &mut Item, record: &Record, id: &AssumptionId, status: AssumptionStatus, note: Option<&str>) {
+    if let Some(assumption) = item.assumptions.get_mut(&id.number) {
+        assumption.status = status;
+        assumption.reviewed = Some(Reviewed { by: record.by.clone(), at: record.at, note: note.map(str::to_owned) });
     }
 }
 

@@ -108,49 +108,70 @@ impl SessionId {
     }
 }
 
-/// The id of a question, `CLR-<item>-<NNN>`: its item and its place among the item's questions.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct QuestionId {
-    /// The item that the question belongs to.
-    pub item: ItemId,
-    /// 1 for the item's first question.
-    pub number: u32,
+/// Makes an id that names its item and a place among the item's things of a kind.
+macro_rules! numbered {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal, $field:literal, $form:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name {
+            /// The item that it belongs to.
+            pub item: ItemId,
+            /// 1 for the item's first.
+            pub number: u32,
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&format!(concat!($prefix, "-{}-{:03}"), self.item, self.number))
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Refusal;
+
+            fn from_str(text: &str) -> Result<Self, Refusal> {
+                let parse = || {
+                    let (item, number) = text.strip_prefix(concat!($prefix, "-"))?.rsplit_once('-')?;
+                    let id = Self { item: item.parse().ok()?, number: number.parse().ok()? };
+                    // One spelling for one thing: no zero, no sign, no missing or extra padding.
+                    (id.number > 0 && id.to_string() == text).then_some(id)
+                };
+                parse().ok_or_else(|| Refusal::malformed($field, text, $form))
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Refusal;
+
+            fn try_from(text: String) -> Result<Self, Refusal> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.to_string()
+            }
+        }
+    };
 }
 
-impl fmt::Display for QuestionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("CLR-{}-{:03}", self.item, self.number))
-    }
-}
+numbered!(
+    /// The id of a question, `CLR-<item>-<NNN>`: its item and its place among the item's questions.
+    QuestionId,
+    "CLR",
+    "question_id",
+    "CLR-<item>-<NNN>, like CLR-42-001"
+);
 
-impl FromStr for QuestionId {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        let parse = || {
-            let (item, number) = text.strip_prefix("CLR-")?.rsplit_once('-')?;
-            let id = Self { item: item.parse().ok()?, number: number.parse().ok()? };
-            // One spelling for one question: no zero, no sign, no missing or extra padding.
-            (id.number > 0 && id.to_string() == text).then_some(id)
-        };
-        parse().ok_or_else(|| Refusal::malformed("question_id", text, "CLR-<item>-<NNN>, like CLR-42-001"))
-    }
-}
-
-impl TryFrom<String> for QuestionId {
-    type Error = Refusal;
-
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        text.parse()
-    }
-}
-
-impl From<QuestionId> for String {
-    fn from(id: QuestionId) -> Self {
-        id.to_string()
-    }
-}
+numbered!(
+    /// The id of an assumption, `ASM-<item>-<NNN>`: its item and its place among the item's assumptions.
+    AssumptionId,
+    "ASM",
+    "assumption_id",
+    "ASM-<item>-<NNN>, like ASM-42-001"
+);
 
 #[cfg(test)]
 mod tests {

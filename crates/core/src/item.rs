@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::assumption::Assumption;
 use crate::id::{AgentName, ItemId, QuestionId, SessionId};
 use crate::moment::Moment;
 use crate::party::Party;
@@ -44,6 +45,9 @@ pub struct Item {
     pub open: BTreeMap<u32, OpenQuestion>,
     /// The questions that an agent answered and nobody settled yet, by number.
     pub answered: BTreeSet<u32>,
+    /// What was decided on it without being told, by number.
+    #[serde(default)]
+    pub assumptions: BTreeMap<u32, Assumption>,
     /// How many events made it.
     pub version: u64,
 }

@@ -48,7 +48,9 @@
 
 pub mod answer;
 mod apply;
+mod assumption;
 mod command;
+mod context;
 mod decide;
 mod due;
 mod effect;
@@ -71,13 +73,17 @@ mod workflow;
 
 pub use answer::{Answer, Expected, Provenance};
 pub use apply::{Applied, Batch, Operation, Ticket, apply, needs, needs_of_tick, tick};
-pub use command::{Action, Ask, Cause, Command};
+pub use assumption::{
+    Assumption, AssumptionFilter, AssumptionStatus, Confidence, Reviewed, RiskIfWrong, Source, Verdict,
+};
+pub use command::{Action, Ask, Assume, Cause, Command};
+pub use context::{Answered, Context};
 pub use decide::decide;
 pub use due::due;
 pub use effect::{Effect, EffectKind, outstanding};
 pub use event::{Event, Record};
 pub use evolve::{evolve, evolve_item, evolve_question, fold};
-pub use id::{AgentName, ItemId, OperationId, QuestionId, SessionId};
+pub use id::{AgentName, AssumptionId, ItemId, OperationId, QuestionId, SessionId};
 pub use item::{Item, OpenQuestion, Outcome, Stage};
 pub use moment::{Moment, Span};
 pub use party::{Party, Via};

@@ -6,6 +6,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::answer::Answer;
+use crate::assumption::Assumption;
 use crate::command::{Action, Command};
 use crate::event::{Event, Record};
 use crate::id::{QuestionId, SessionId};
@@ -125,6 +126,13 @@ pub struct ItemReply {
     pub item: ItemView,
 }
 
+/// Of `assume` and `assumptions review`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AssumptionReply {
+    /// The assumption as it is now.
+    pub assumption: Assumption,
+}
+
 /// Of `hook start` and `hook finish`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HookReply {
@@ -188,6 +196,16 @@ pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Env
             let named = session.clone().or_else(|| Some(SessionId::of(command.by.agent()?, &item.id)));
             let session = sessions(item).into_iter().find(|it| Some(&it.session) == named.as_ref());
             Envelope::ok(&HookReply { session, item: ItemView::of(item) })
+        }
+        (Action::Assume(_) | Action::Review { .. }, None, Some(item)) => {
+            let judged = match &command.action {
+                Action::Review { assumption, .. } => item.assumptions.get(&assumption.number),
+                _ => item.assumptions.last_key_value().map(|(_, assumption)| assumption),
+            };
+            judged.map_or_else(
+                || Envelope::ok(&json!(null)),
+                |it| Envelope::ok(&AssumptionReply { assumption: it.clone() }),
+            )
         }
         (_, None, Some(item)) => Envelope::ok(&ItemReply { item: ItemView::of(item) }),
         (_, None, None) => Envelope::ok(&json!(null)),

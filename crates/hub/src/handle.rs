@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
-    Applied, Code, Command, Envelope, Item, ItemId, Moment, OperationId, Question, QuestionId, Record, Refusal, Rules,
-    State, Ticket, apply, nearest, needs, needs_of_tick, tick,
+    AgentName, Applied, Assumption, AssumptionFilter, Code, Command, Envelope, Item, ItemId, Moment, OperationId,
+    Question, QuestionId, Record, Refusal, Rules, State, Ticket, apply, nearest, needs, needs_of_tick, tick,
 };
 use querent_journal::files::{Ledgers, Options};
 use querent_journal::{Files, Job, Journal, Snapshot, Update, Which};
@@ -129,6 +129,40 @@ impl Handle {
         }
         questions.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         Ok(questions)
+    }
+
+    /// Assumptions, after what is due: what people should look at first comes first.
+    pub fn assumptions(&self, item: Option<&ItemId>, filter: AssumptionFilter) -> Result<Vec<Assumption>, Refusal> {
+        let items = match item {
+            Some(id) => vec![self.item(id)?],
+            None => self.items()?,
+        };
+        let all = items.into_iter().flat_map(|item| item.assumptions.into_values());
+        let mut shown: Vec<Assumption> = all.filter(|it| filter.shows(it.status)).collect();
+        shown.sort_by_key(|it| (it.urgency(), it.id.clone()));
+        Ok(shown)
+    }
+
+    /// What an agent needs to go on with an item, after what is due: the item, its open questions, and the last that have an
+    /// answer, newest first. Costs what is open and what is shown.
+    pub fn context(&self, item: &ItemId, agent: &AgentName) -> Result<(Item, Vec<Question>, Vec<Question>), Refusal> {
+        let rules = self.rules()?;
+        rules.agent(agent)?;
+        let most = rules.config.human_input.answer_history as usize;
+        let (item, snapshot) = self.item_and_snapshot(item).map_err(|refusal| self.with_nearest(refusal))?;
+        let mut open = Vec::new();
+        for number in item.open.keys() {
+            open.extend(snapshot.question(&item.question_id(*number))?);
+        }
+        let mut answered: Vec<Question> = Vec::new();
+        for number in (1..=item.asked).rev().filter(|number| !item.open.contains_key(number)) {
+            if answered.len() == most {
+                break;
+            }
+            let question = snapshot.question(&item.question_id(number))?;
+            answered.extend(question.filter(|question| question.answer.is_some()));
+        }
+        Ok((item, open, answered))
     }
 
     /// The sessions of all items, after what is due.

@@ -17,8 +17,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
-    answer, ask, await_answer, completions, demo, doctor, escalate, events, follow_up, hook, init, item, questions,
-    ready, resolve, show, state, status, withdraw,
+    answer, ask, assume, assumptions, await_answer, completions, demo, doctor, escalate, events, follow_up, hook, init,
+    item, questions, ready, resolve, show, state, status, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -91,6 +91,9 @@ enum Command {
     Questions(questions::Args),
     Show(show::Args),
     Await(await_answer::Args),
+    Assume(Box<assume::Args>),
+    Assumptions(assumptions::Args),
+    Context(commands::context::Args),
     State(state::Args),
     Ready(ready::Args),
     Status(status::Args),
@@ -134,6 +137,9 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Questions(args) => questions::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Await(args) => await_answer::run(&args, context),
+        Command::Assume(args) => assume::run(*args, context),
+        Command::Assumptions(args) => assumptions::run(args, context),
+        Command::Context(args) => commands::context::run(&args, context),
         Command::State(args) => state::run(&args, context),
         Command::Ready(args) => ready::run(&args, context),
         Command::Status(args) => status::run(&args, context),

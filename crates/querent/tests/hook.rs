@@ -25,9 +25,9 @@ fn the_environment_names_the_agent_and_the_item() {
 #[test]
 fn a_deadline_that_passed_on_another_item_comes_true() {
     for hook in ["start", "finish"] {
-        let project = Project::new();
+        let project = Project::new().without_patience();
         project.ok(&["item", "add", "7", "--title", "Another"]);
-        project.asks_human_with(&["--fallback", "sql", "--because", "safe", "--expires-in", "1ms"]);
+        project.asks_human_with(&["--fallback", "sql", "--because", "safe"]);
 
         project.ok(&["hook", hook, "--agent", "engineer", "--item", "7"]);
 

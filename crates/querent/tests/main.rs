@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
 
+mod assume;
+mod assumptions;
+mod assumptions_review;
 mod common;
 
 mod answer;
@@ -9,6 +12,7 @@ mod ask;
 mod await_answer;
 mod completions;
 mod concurrency;
+mod context;
 mod demo;
 mod doctor;
 mod escalate;

@@ -121,7 +121,7 @@ fn the_same_operation_from_many_processes_at_once_has_one_effect_and_one_reply()
 
 #[test]
 fn a_passed_deadline_is_seen_by_the_next_command_without_any_daemon() {
-    let project = Project::new();
+    let project = Project::new().without_patience();
     project.ok(&[
         "ask",
         "--item",
@@ -142,8 +142,6 @@ fn a_passed_deadline_is_seen_by_the_next_command_without_any_daemon() {
         "b",
         "--because",
         "safe",
-        "--expires-in",
-        "1ms",
     ]);
 
     let question = project.ok(&["await", "CLR-42-001"]);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Now, resume, rights};
+use super::{Now, assume, resume, rights};
 use crate::answer::{self, Answer, Provenance};
 use crate::event::{Event, LateAnswerRecorded, QuestionAnswered};
 use crate::question::{Question, Status};
@@ -15,8 +15,10 @@ pub(super) fn decide(now: &Now<'_>, question: &Question, given: &Value) -> Resul
     let id = question.id.clone();
     if late {
         let differs = question.answer.as_ref().is_some_and(|applied| applied.value != answer.value);
+        let judged = assume::judged(now, question, &answer, differs);
         let resumed = resume::after(now, &id, "answered late");
-        return Ok([LateAnswerRecorded { question: id, answer, differs }.into()].into_iter().chain(resumed).collect());
+        let recorded = LateAnswerRecorded { question: id, answer, differs }.into();
+        return Ok([recorded].into_iter().chain(judged).chain(resumed).collect());
     }
     let status = if now.command.by.is_human() { Status::Resolved } else { Status::Answered };
     let resumed = resume::after(now, &id, "answered");

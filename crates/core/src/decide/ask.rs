@@ -72,10 +72,11 @@ fn question(
         version: 0,
     };
     let policy = &now.rules.config.human_input;
+    let expires_in = ask.expires_in.map(deadlines::clamped);
     if question.to.is_human() {
-        deadlines::for_human(&mut question, policy, ask.expires_in, now.at);
+        deadlines::for_human(&mut question, policy, expires_in, now.at);
     } else {
-        deadlines::for_agent(&mut question, policy, passed.sla, ask.expires_in, now.at);
+        deadlines::for_agent(&mut question, policy, passed.sla, expires_in, now.at);
     }
     Ok(question)
 }

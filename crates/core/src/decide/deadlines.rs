@@ -4,6 +4,11 @@ use crate::moment::{Moment, Span};
 use crate::policy::{HumanInput, OnTimeout};
 use crate::question::{Question, Status};
 
+/// The time that an agent may give: nobody can answer within seconds, and nothing should be forgotten for weeks.
+pub(super) fn clamped(expires_in: Span) -> Span {
+    expires_in.clamp(Span::minutes(1), Span::minutes(7 * 24 * 60))
+}
+
 /// Sets the deadlines of a question that waits for a human from `at` on.
 pub(super) fn for_human(question: &mut Question, policy: &HumanInput, expires_in: Option<Span>, at: Moment) {
     let by_policy = question.fallback.is_some() || (question.blocking && policy.on_timeout != OnTimeout::Wait);

@@ -1,7 +1,8 @@
 //! A deadline: nobody answered. The asker's own fallback comes first, then the policy.
 
-use super::{Now, end_item, remind, resume};
+use super::{Now, assume, end_item, remind, resume};
 use crate::answer::{self, Answer, Provenance};
+use crate::assumption::Source;
 use crate::event::{Event, ExpiryEffect, ItemMoved, QuestionExpired};
 use crate::item::{Outcome, Stage};
 use crate::party::{Party, Via};
@@ -21,7 +22,9 @@ pub(super) fn decide(now: &Now<'_>, question: &Question) -> Result<Vec<Event>, R
     }
     if let Some(answer) = fallback(now, question) {
         let resumed = resume::after(now, &question.id, "settled by its fallback");
-        return Ok([expired(question, ExpiryEffect::Fallback, Some(answer))].into_iter().chain(resumed).collect());
+        let assumed = assume::of_fallback(now, question, &answer, Source::TimeoutAssumed);
+        let expired = expired(question, ExpiryEffect::Fallback, Some(answer));
+        return Ok([expired].into_iter().chain(assumed).chain(resumed).collect());
     }
     if !question.blocking {
         return Ok(vec![expired(question, ExpiryEffect::Nothing, None)]);

@@ -46,7 +46,7 @@ fn the_declared_fallback_is_applied_and_the_item_goes_on() {
         .and(with_fallback())
         .later("15m")
         .when_looked_at()
-        .then_events(["question_expired", "item_resumed"])
+        .then_events(["question_expired", "assumption_recorded", "item_resumed"])
         .then_status(Q1, Status::Expired)
         .then_stage("implement")
         .then(|it| {
@@ -147,7 +147,7 @@ fn a_question_to_an_agent_expires_too_and_takes_its_fallback() {
         .and(engineer().asks("architect", "Which auth?").else_takes("JWT", "it is safe").expires_in("10m"))
         .later("10m")
         .when_looked_at()
-        .then_events(["question_expired"])
+        .then_events(["question_expired", "assumption_recorded"])
         .then(|it| assert_eq!(it.question(Q1).answer.as_ref().unwrap().provenance, Provenance::Fallback));
 }
 
@@ -174,7 +174,7 @@ fn an_escalated_question_takes_its_fallback_after_the_humans_time() {
         .and(engineer().escalates(Q1))
         .later("15m")
         .when_looked_at()
-        .then_events(["question_expired", "item_resumed"])
+        .then_events(["question_expired", "assumption_recorded", "item_resumed"])
         .then_stage("implement");
 }
 
@@ -267,19 +267,21 @@ fn a_blocking_question_that_waits_for_ever_is_brought_up_ever_more_rarely() {
 
 #[test]
 fn the_end_comes_before_the_reminder_when_both_have_passed() {
-    given_implementing()
-        .and(with_fallback())
-        .later("1h")
-        .when_looked_at()
-        .then_events(["question_expired", "item_resumed"]);
+    given_implementing().and(with_fallback()).later("1h").when_looked_at().then_events([
+        "question_expired",
+        "assumption_recorded",
+        "item_resumed",
+    ]);
 }
 
 #[test]
 fn an_answer_at_the_last_moment_finds_the_question_expired() {
     given_implementing().and(with_fallback()).later("15m").when(human().answers(Q1, "jwt")).then_events([
         "question_expired",
+        "assumption_recorded",
         "item_resumed",
         "late_answer_recorded",
+        "assumption_confirmed",
     ]);
 }
 

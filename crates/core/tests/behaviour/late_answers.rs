@@ -29,7 +29,7 @@ fn a_late_answer_that_differs_from_the_fallback_marks_the_item_for_rework() {
     fallback_taken()
         .later("5m")
         .when(alice().answers(Q1, "cookie"))
-        .then_events(["late_answer_recorded"])
+        .then_events(["late_answer_recorded", "assumption_overturned"])
         .then_reply(&json!({
             "status": "expired", "item_stage": "implement", "resumed": false,
             "answer": { "value": "cookie", "by": "human:alice", "provenance": "human" },

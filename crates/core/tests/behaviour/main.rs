@@ -17,6 +17,7 @@
 
 mod answering;
 mod asking;
+mod assuming;
 mod bounds;
 mod clarifying;
 mod expiry;

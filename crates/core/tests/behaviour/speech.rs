@@ -1,8 +1,8 @@
 //! The words that the people and agents of a test use. Each makes a command on item `42`.
 
 use querent_core::{
-    Action, AgentName, Ask, Blocker, Category, Cause, Choice, Command, Expected, Fallback, Kind, Outcome, Party, Risk,
-    SessionId, Via,
+    Action, AgentName, Ask, Assume, Blocker, Category, Cause, Choice, Command, Confidence, Expected, Fallback, Kind,
+    Outcome, Party, Risk, RiskIfWrong, SessionId, Source, Verdict, Via,
 };
 use serde_json::{Value, json};
 
@@ -95,6 +95,15 @@ impl Who {
         self.does(Action::Withdraw { question: id.parse().unwrap(), reason: None })
     }
 
+    /// Puts a decision on record: fairly sure of it, and little harm if it is wrong.
+    pub(crate) fn assumes(self, decision: &str) -> Command {
+        self.does(Action::Assume(Box::new(assume(decision))))
+    }
+
+    pub(crate) fn reviews(self, id: &str, verdict: Verdict) -> Command {
+        self.does(Action::Review { assumption: id.parse().unwrap(), verdict, note: None })
+    }
+
     pub(crate) fn starts(self) -> Command {
         self.does(Action::StartSession { session: None })
     }
@@ -117,6 +126,19 @@ impl Who {
 
     pub(crate) fn ends_as(self, outcome: Outcome) -> Command {
         self.does(Action::EndItem { outcome })
+    }
+}
+
+/// A decision with all that must be said of it.
+pub(crate) fn assume(decision: &str) -> Assume {
+    Assume {
+        decision: decision.to_owned(),
+        reasoning: "src/auth.rs does so".to_owned(),
+        confidence: Confidence::Medium,
+        risk_if_wrong: RiskIfWrong { level: Risk::Low, note: None },
+        source: Source::InferredFromCodebase,
+        blocker: None,
+        question: None,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use querent_core::{
-    Action, Ask, Blocker, Cause, Command, Fallback, ItemId, OnTimeout, Outcome, Party, QuestionId, Risk, Span, Via,
+    Action, Ask, Assume, AssumptionId, Blocker, Cause, Command, Confidence, Fallback, ItemId, OnTimeout, Outcome,
+    Party, QuestionId, Risk, RiskIfWrong, Source, Span, Verdict, Via,
 };
 use serde_json::json;
 
@@ -37,6 +38,8 @@ pub(crate) enum Wish {
     Finish { keep: bool },
     Move { to: usize },
     End { outcome: Outcome },
+    Assume { risk: Risk },
+    Review { number: u32, verdict: Verdict },
 }
 
 /// A life of up to 40 deeds.
@@ -72,13 +75,15 @@ fn wish() -> impl Strategy<Value = Wish> {
         60 => ask,
         50 => Just(Wish::Answer),
         25 => Just(Wish::FollowUp),
-        15 => any::<bool>().prop_map(|note| Wish::Resolve { note }),
+        20 => any::<bool>().prop_map(|note| Wish::Resolve { note }),
         15 => Just(Wish::Escalate),
         10 => Just(Wish::Withdraw),
         10 => Just(Wish::Start),
         10 => any::<bool>().prop_map(|keep| Wish::Finish { keep }),
         15 => (0..STAGES.len()).prop_map(|to| Wish::Move { to }),
         1 => prop::sample::select(Outcome::ALL).prop_map(|outcome| Wish::End { outcome }),
+        3 => prop::sample::select(Risk::ALL).prop_map(|risk| Wish::Assume { risk }),
+        4 => (1..4_u32, prop::sample::select(Verdict::ALL)).prop_map(|(number, verdict)| Wish::Review { number, verdict }),
     ]
 }
 
@@ -120,6 +125,19 @@ impl Wish {
             Self::Finish { keep } => Action::FinishSession { session: None, keep: *keep },
             Self::Move { to } => Action::Advance { to: STAGES[*to].to_owned() },
             Self::End { outcome } => Action::EndItem { outcome: *outcome },
+            Self::Assume { risk } => Action::Assume(Box::new(Assume {
+                decision: "Cookies".to_owned(),
+                reasoning: "they are there".to_owned(),
+                confidence: Confidence::Medium,
+                risk_if_wrong: RiskIfWrong { level: *risk, note: None },
+                source: Source::InferredFromCodebase,
+                blocker: None,
+                question,
+            })),
+            Self::Review { number, verdict } => {
+                let assumption = AssumptionId { item: item.clone(), number: *number };
+                Action::Review { assumption, verdict: *verdict, note: None }
+            }
         };
         // Only a person moves and ends items; let them, so that most lives go somewhere.
         let by = if matches!(self, Self::Move { .. } | Self::End { .. }) { Party::HUMAN } else { party(by) };

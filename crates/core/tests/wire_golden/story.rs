@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use querent_core::wire::Line;
 use querent_core::{
-    Action, Ask, Batch, Cause, Choice, Command, Fallback, Moment, OnTimeout, Outcome, Party, QuestionId, Risk, Rules,
-    Span, State, Ticket, Via, apply, tick,
+    Action, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence, Fallback, Moment, OnTimeout,
+    Outcome, Party, QuestionId, Risk, RiskIfWrong, Rules, Source, Span, State, Ticket, Verdict, Via, apply, tick,
 };
 use serde_json::{Value, json};
 
@@ -40,6 +40,12 @@ fn tell() -> Vec<Line> {
     story.tell("engineer", Action::Resolve { question: id(2), note: Some("Rust it is".into()) });
     story.tell("engineer", Action::Ask(Box::new(short_question())));
     story.tell("engineer", Action::Withdraw { question: id(3), reason: None });
+    // Two decisions are put on record; one of them turns out to be wrong.
+    for (number, verdict) in [(2, Verdict::Confirm), (3, Verdict::Overturn)] {
+        story.tell("engineer", Action::Assume(Box::new(assumption())));
+        let assumption = AssumptionId { item: "42".parse().unwrap(), number };
+        story.tell("human:zoë", Action::Review { assumption, verdict, note: Some("so — sei es".into()) });
+    }
     story.tell("engineer", Action::FinishSession { session: None, keep: false });
     story.tell("human", Action::EndItem { outcome: Outcome::Merged });
     story.lines
@@ -67,6 +73,18 @@ fn full_question() -> Ask {
         evidence: Some([("searched".to_owned(), "docs/adr".to_owned())].into()),
         tags: vec!["auth".into()],
         ..Ask::default()
+    }
+}
+
+fn assumption() -> Assume {
+    Assume {
+        decision: "Tokens live for an hour".into(),
+        reasoning: "So does every other one here: src/auth.rs".into(),
+        confidence: Confidence::Medium,
+        risk_if_wrong: RiskIfWrong { level: Risk::Low, note: Some("one constant — 一つ".into()) },
+        source: Source::InferredFromCodebase,
+        blocker: Some(Blocker::MissingExternalData),
+        question: Some(id(1)),
     }
 }
 

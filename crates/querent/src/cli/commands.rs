@@ -2,8 +2,12 @@
 
 pub(super) mod answer;
 pub(super) mod ask;
+pub(super) mod assume;
+pub(super) mod assumptions;
+mod assumptions_review;
 pub(super) mod await_answer;
 pub(super) mod completions;
+pub(super) mod context;
 pub(super) mod demo;
 pub(super) mod doctor;
 pub(super) mod escalate;

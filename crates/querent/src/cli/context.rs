@@ -85,6 +85,11 @@ impl Context {
         Self { json: false, quiet: self.json, project: Some(project), paper: self.paper }
     }
 
+    /// The same for a call whose reply is an envelope in any case.
+    pub(crate) fn as_json(&self) -> Self {
+        Self { json: true, quiet: self.quiet, project: self.project.clone(), paper: Paper::PLAIN }
+    }
+
     /// Where the call is made: `--project`, or the working directory.
     pub(crate) fn directory(&self) -> Result<PathBuf, Refusal> {
         match &self.project {
