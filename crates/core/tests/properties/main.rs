@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod deadline;
 mod deeds;
 mod formats;
 mod invariants;
@@ -22,7 +23,7 @@ use querent_core::{Event, State, evolve, evolve_item, evolve_question, fold};
 use crate::deeds::{Deed, life};
 use crate::world::World;
 
-fn config() -> ProptestConfig {
+pub(crate) fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
