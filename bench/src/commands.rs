@@ -19,7 +19,8 @@ pub(crate) fn project(dir: &Path, items: usize) -> Outcome<Project> {
     let (project, _) = Project::init(dir, None, "feature")?;
     let hub = Handle::stay(&project, "bench")?;
     for number in 1..=items {
-        let open = Action::OpenItem { title: format!("Item {number}"), workflow: Some("bug".to_owned()) };
+        let open =
+            Action::OpenItem { title: format!("Item {number}"), workflow: Some("bug".to_owned()), autonomy: None };
         accepted::<ItemReply>(&hub, &format!("{number}"), Party::HUMAN, open)?;
     }
     Ok(project)

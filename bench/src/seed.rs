@@ -42,7 +42,7 @@ impl Seeder {
 
     pub(crate) fn open(&mut self, id: &str) -> Outcome<ItemId> {
         let item: ItemId = id.parse()?;
-        let open = Action::OpenItem { title: format!("Item {id}"), workflow: Some("bug".to_owned()) };
+        let open = Action::OpenItem { title: format!("Item {id}"), workflow: Some("bug".to_owned()), autonomy: None };
         self.run(&item, vec![(Party::HUMAN, open)])?;
         Ok(item)
     }

@@ -15,7 +15,7 @@ impl Scene {
     /// As the journal loads it: what is settled is in the item's count alone.
     pub(crate) fn with_settled(count: u32) -> Self {
         let mut scene = Self { state: State::default(), rules: rules() };
-        scene.says(Party::HUMAN, Action::OpenItem { title: "Sessions".to_owned(), workflow: None });
+        scene.says(Party::HUMAN, Action::OpenItem { title: "Sessions".to_owned(), workflow: None, autonomy: None });
         for _ in 0..count {
             scene.asks();
             scene.answers();

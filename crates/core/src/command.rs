@@ -13,6 +13,7 @@ use crate::id::{AssumptionId, ItemId, QuestionId, SessionId};
 use crate::item::Outcome;
 use crate::moment::Span;
 use crate::party::{Party, Via};
+use crate::policy::Autonomy;
 use crate::question::{Blocker, Category, Choice, Fallback, Kind, words};
 
 /// A wish, and whose it is. Whether it comes true is for [`decide`](crate::decide()) to say.
@@ -39,6 +40,9 @@ pub enum Action {
         /// The workflow; without one, the project's own.
         #[serde(skip_serializing_if = "Option::is_none")]
         workflow: Option<String>,
+        /// How readily its agents ask; without it, as the project says.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        autonomy: Option<Autonomy>,
     },
     /// An agent begins to work.
     StartSession {

@@ -6,6 +6,7 @@ mod advance;
 mod answer;
 mod ask;
 mod assume;
+mod autonomy;
 mod bounds;
 mod deadlines;
 mod end_item;
@@ -37,8 +38,8 @@ use crate::state::State;
 /// Costs what the command touches; it does not grow with the item's history.
 pub fn decide(state: &State, command: &Command, rules: &Rules, at: Moment) -> Result<Vec<Event>, Refusal> {
     rights::known(command, rules)?;
-    if let Action::OpenItem { title, workflow } = &command.action {
-        return open_item::decide(state, command, title, workflow.as_deref(), rules);
+    if let Action::OpenItem { title, workflow, autonomy } = &command.action {
+        return open_item::decide(state, command, title, workflow.as_deref(), *autonomy, rules);
     }
     let now = Now { item: state.item(&command.item)?, command, rules, at };
     match &command.action {

@@ -35,7 +35,7 @@ fn ten_o_clock() -> Moment {
 /// Item `42` after these commands.
 fn state(commands: &[Command]) -> State {
     let mut state = State::default();
-    let open = command("human", Action::OpenItem { title: "Log in".into(), workflow: None });
+    let open = command("human", Action::OpenItem { title: "Log in".into(), workflow: None, autonomy: None });
     for command in [open].iter().chain(commands) {
         for event in decide(&state, command, &rules(), ten_o_clock()).unwrap() {
             let (stream, by, version) = (command.item.clone(), command.by.clone(), state.version() + 1);

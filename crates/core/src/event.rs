@@ -9,6 +9,7 @@ use crate::id::{AgentName, AssumptionId, ItemId, OperationId, QuestionId, Sessio
 use crate::item::{OpenQuestion, Outcome, Stage};
 use crate::moment::Moment;
 use crate::party::{Party, Via};
+use crate::policy::Autonomy;
 use crate::question::{Question, Status, words};
 
 /// An event in its place in the journal.
@@ -160,6 +161,9 @@ data! {
         workflow: String,
         /// The first step.
         stage: Stage,
+        /// How readily its agents ask, where that is not as the project says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        autonomy: Option<Autonomy>,
     }
     /// It went to another stage.
     ItemMoved {

@@ -39,6 +39,7 @@ pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
                 asked: 0,
                 open: std::collections::BTreeMap::new(),
                 answered: std::collections::BTreeSet::new(),
+                autonomy: opened.autonomy,
                 assumptions: std::collections::BTreeMap::new(),
                 version: record.version,
             });

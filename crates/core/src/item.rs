@@ -9,6 +9,7 @@ use crate::assumption::Assumption;
 use crate::id::{AgentName, ItemId, QuestionId, SessionId};
 use crate::moment::Moment;
 use crate::party::Party;
+use crate::policy::Autonomy;
 use crate::question::{Question, Status, words};
 use crate::session::Session;
 
@@ -45,6 +46,9 @@ pub struct Item {
     pub open: BTreeMap<u32, OpenQuestion>,
     /// The questions that an agent answered and nobody settled yet, by number.
     pub answered: BTreeSet<u32>,
+    /// How readily its agents ask, where that is not as the project says.
+    #[serde(default)]
+    pub autonomy: Option<Autonomy>,
     /// What was decided on it without being told, by number.
     #[serde(default)]
     pub assumptions: BTreeMap<u32, Assumption>,

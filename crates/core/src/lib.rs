@@ -28,7 +28,7 @@
 //! };
 //! let at: Moment = "2026-01-31T10:02:00Z".parse()?;
 //!
-//! let open = Action::OpenItem { title: "Log in with a bank account".into(), workflow: None };
+//! let open = Action::OpenItem { title: "Log in with a bank account".into(), workflow: None, autonomy: None };
 //! let ask = Action::Ask(Box::new(Ask { topic: "Banks".into(), prompt: "Which bank?".into(), ..Ask::default() }));
 //! let mut state = State::default();
 //! for (by, action) in [("human", open), ("engineer", ask)] {

@@ -77,6 +77,12 @@ pub struct Question {
 }
 
 impl Question {
+    /// Whether only a human may settle it: nothing is assumed, learned or taken instead.
+    pub fn is_guarded(&self) -> bool {
+        let category = matches!(self.category, Category::PermissionOverride | Category::RiskAck);
+        category || self.blocker == Blocker::SecurityDecision
+    }
+
     /// The next moment at which something is due, if anything is.
     pub fn next_due(&self) -> Option<Moment> {
         if !self.status.is_open() {

@@ -37,3 +37,15 @@ fn an_operation_id_makes_it_happen_once_and_reply_the_same_bytes() {
     project.refused(&["item", "add", "8", "--title", "Eight", "--operation-id", "op-7"], "operation_conflict");
     assert_eq!(project.ok(&["item", "list"])["items"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn an_item_that_asks_nobody_takes_fallbacks_at_once() {
+    let project = Project::empty();
+    project.ok(&["item", "add", "42", "--title", "T", "--autonomy", "never_ask"]);
+    project.ok(&["item", "move", "42", "--to", "implement"]);
+    let id = project.asks_human_with(&["--fallback", "sql", "--because", "it is there"]);
+
+    assert!(project.run(&["show", &id]).stdout.contains("[EXPIRED]"));
+    assert_eq!(project.ok(&["assumptions"])["assumptions"][0]["source"], "autonomy");
+    assert_eq!(project.ok(&["item", "show", "42"])["item"]["stage"], "implement");
+}

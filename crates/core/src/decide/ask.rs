@@ -1,6 +1,6 @@
 //! A question is opened.
 
-use super::{Now, bounds, deadlines, gate, not_runnable, resume, rights, start_session};
+use super::{Now, autonomy, bounds, deadlines, gate, not_runnable, resume, rights, start_session};
 use crate::answer::{self, Expected};
 use crate::command::Ask;
 use crate::event::{Event, QuestionAsked};
@@ -18,6 +18,9 @@ pub(super) fn decide(now: &Now<'_>, ask: &Ask) -> Result<Vec<Event>, Refusal> {
     // A known answer (the same question within its cooldown, or a learned one) is looked up here, before the gate.
     let passed = gate::pass(now, agent, ask)?;
     let question = question(now, agent, session, ask, passed)?;
+    if autonomy::asks_nobody(now, &question) {
+        return autonomy::decide(now, question);
+    }
     let pause = (question.blocking && question.to.is_human()).then(|| resume::pause(now, &question.id)).flatten();
     let asked = QuestionAsked { question: Box::new(question), via: now.command.via };
     Ok([asked.into()].into_iter().chain(pause).collect())

@@ -50,12 +50,12 @@ pub(super) fn decide(now: &Now<'_>, question: &Question) -> Result<Vec<Event>, R
     }
 }
 
-fn expired(question: &Question, effect: ExpiryEffect, answer: Option<Answer>) -> Event {
+pub(super) fn expired(question: &Question, effect: ExpiryEffect, answer: Option<Answer>) -> Event {
     QuestionExpired { question: question.id.clone(), effect, answer }.into()
 }
 
 /// The declared fallback, as the answer that it now is.
-fn fallback(now: &Now<'_>, question: &Question) -> Option<Answer> {
+pub(super) fn fallback(now: &Now<'_>, question: &Question) -> Option<Answer> {
     let declared = &question.fallback.as_ref()?.answer;
     let meaning = answer::read(declared, &question.expected, &question.options, question.allow_free_text).ok()?;
     Some(Answer {

@@ -6,7 +6,7 @@ use super::bounds;
 use crate::command::Command;
 use crate::event::{Event, ItemOpened};
 use crate::item::Stage;
-use crate::policy::Rules;
+use crate::policy::{Autonomy, Rules};
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
 
@@ -15,6 +15,7 @@ pub(super) fn decide(
     command: &Command,
     title: &str,
     workflow: Option<&str>,
+    autonomy: Option<Autonomy>,
     rules: &Rules,
 ) -> Result<Vec<Event>, Refusal> {
     let id = &command.item;
@@ -32,7 +33,6 @@ pub(super) fn decide(
             "give it a step",
         ));
     };
-    let opened =
-        ItemOpened { title: title.to_owned(), workflow: workflow.name.clone(), stage: Stage::Step(first.name.clone()) };
-    Ok(vec![opened.into()])
+    let (title, stage) = (title.to_owned(), Stage::Step(first.name.clone()));
+    Ok(vec![ItemOpened { title, workflow: workflow.name.clone(), stage, autonomy }.into()])
 }

@@ -36,7 +36,9 @@ fn a_title_has_1_to_200_characters() {
 
 #[test]
 fn an_unknown_workflow_names_the_nearest_one() {
-    let open = |workflow: &str| human().does(Action::OpenItem { title: "t".into(), workflow: Some(workflow.into()) });
+    let open = |workflow: &str| {
+        human().does(Action::OpenItem { title: "t".into(), workflow: Some(workflow.into()), autonomy: None })
+    };
     given()
         .when(open("featur"))
         .then_refused(Code::InvalidInput)

@@ -18,6 +18,7 @@
 mod answering;
 mod asking;
 mod assuming;
+mod autonomy;
 mod bounds;
 mod clarifying;
 mod expiry;

@@ -52,7 +52,7 @@ impl Who {
     }
 
     pub(crate) fn opens(self, title: &str) -> Command {
-        self.does(Action::OpenItem { title: title.to_owned(), workflow: None })
+        self.does(Action::OpenItem { title: title.to_owned(), workflow: None, autonomy: None })
     }
 
     /// Asks `to`, and waits unless told otherwise.

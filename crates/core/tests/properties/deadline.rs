@@ -55,7 +55,11 @@ impl Scene {
     fn asked() -> Self {
         let mut scene = Self { state: State::default(), rules: project::rules(), operations: 0 };
         let begin = Moment::from_millis(BEGIN);
-        assert!(scene.says(Party::HUMAN, Action::OpenItem { title: "T".into(), workflow: None }, begin));
+        assert!(scene.says(
+            Party::HUMAN,
+            Action::OpenItem { title: "T".into(), workflow: None, autonomy: None },
+            begin
+        ));
         assert!(scene.says(Party::HUMAN, Action::Advance { to: "implement".into() }, begin));
         let ask = Ask {
             to: Some(Party::HUMAN),

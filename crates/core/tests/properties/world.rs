@@ -31,7 +31,7 @@ impl World {
             operations: Vec::new(),
         };
         let by_human = |action| Command { item: "42".parse().unwrap(), by: Party::HUMAN, via: Via::Library, action };
-        world.run(&by_human(Action::OpenItem { title: "Log in".into(), workflow: None }));
+        world.run(&by_human(Action::OpenItem { title: "Log in".into(), workflow: None, autonomy: None }));
         world.run(&by_human(Action::Advance { to: "implement".into() }));
         world
     }

@@ -22,7 +22,10 @@ pub(crate) fn one_of_each() -> Vec<Line> {
 
 fn tell() -> Vec<Line> {
     let mut story = Story::begin();
-    story.tell("human:zoë", Action::OpenItem { title: "Log in with a bank account — 銀行".into(), workflow: None });
+    story.tell(
+        "human:zoë",
+        Action::OpenItem { title: "Log in with a bank account — 銀行".into(), workflow: None, autonomy: None },
+    );
     story.tell("human", Action::Advance { to: "implement".into() });
     story.tell("engineer", Action::StartSession { session: None });
     // The first question goes through all its rounds of life.

@@ -126,7 +126,7 @@ pub(crate) fn command(item: &str, by: &str, action: Action) -> Command {
 }
 
 pub(crate) fn opens(item: &str) -> Command {
-    command(item, "human", Action::OpenItem { title: format!("Work on {item}"), workflow: None })
+    command(item, "human", Action::OpenItem { title: format!("Work on {item}"), workflow: None, autonomy: None })
 }
 
 pub(crate) fn moves(item: &str, to: &str) -> Command {

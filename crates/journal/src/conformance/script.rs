@@ -59,7 +59,7 @@ impl Script {
 impl Script {
     /// A person opens an item.
     pub fn open(item: &str) -> Result<Command, Refusal> {
-        let action = Action::OpenItem { title: format!("Work on {item}"), workflow: None };
+        let action = Action::OpenItem { title: format!("Work on {item}"), workflow: None, autonomy: None };
         Ok(Command { item: item.parse()?, by: Party::HUMAN, via: Via::Library, action })
     }
 

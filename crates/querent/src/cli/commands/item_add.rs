@@ -1,11 +1,11 @@
 //! `querent item add`: a new item.
 
 use querent_core::reply::ItemReply;
-use querent_core::{Action, Party};
+use querent_core::{Action, Autonomy, Party};
 
 use crate::cli::context::{Context, command};
 use crate::cli::error::Failure;
-use crate::cli::input::Operation;
+use crate::cli::input::{Operation, one_of};
 use crate::cli::output::Paint;
 
 /// Add an item; it stands in its workflow's first step
@@ -26,12 +26,15 @@ pub(crate) struct Args {
     /// The workflow that it follows; without it, the project's own
     #[arg(long, value_name = "NAME")]
     workflow: Option<String>,
+    /// How readily its agents ask; without it, as the project says
+    #[arg(long, value_name = "HOW", value_parser = one_of(Autonomy::ALL, Autonomy::as_str))]
+    autonomy: Option<Autonomy>,
     #[command(flatten)]
     operation: Operation,
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> Result<u8, Failure> {
-    let action = Action::OpenItem { title: args.title, workflow: args.workflow };
+    let action = Action::OpenItem { title: args.title, workflow: args.workflow, autonomy: args.autonomy };
     let wish = command(args.id.parse()?, Party::HUMAN, action);
     let hub = context.hub(&wish.by)?;
     context.execute(&hub, &wish, &args.operation, |page, ItemReply { item }| {
