@@ -33,6 +33,11 @@ pub(super) fn decide(
             "give it a step",
         ));
     };
-    let (title, stage) = (title.to_owned(), Stage::Step(first.name.clone()));
-    Ok(vec![ItemOpened { title, workflow: workflow.name.clone(), stage, autonomy }.into()])
+    let opened = ItemOpened {
+        title: title.to_owned(),
+        workflow: workflow.name.clone(),
+        stage: Stage::Step(first.name.clone()),
+        autonomy,
+    };
+    Ok(vec![opened.into()])
 }
