@@ -29,6 +29,12 @@ impl Moment {
         Self::from_millis(self.0.saturating_add(i64::try_from(span.0).unwrap_or(i64::MAX)))
     }
 
+    /// This moment, `span` earlier.
+    #[must_use]
+    pub fn minus(self, span: Span) -> Self {
+        Self::from_millis(self.0.saturating_sub(i64::try_from(span.0).unwrap_or(i64::MAX)))
+    }
+
     /// How long it is from `earlier` to this moment; nothing if `earlier` is not earlier.
     pub fn since(self, earlier: Self) -> Span {
         Span(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
@@ -204,6 +210,7 @@ mod tests {
         let late = Moment::from_millis(i64::MAX);
 
         assert_eq!(late.plus(Span::millis(u64::MAX)), late);
+        assert!(Moment::from_millis(0).minus(Span::millis(u64::MAX)) < Moment::from_millis(0));
         assert_eq!(Moment::from_millis(0).since(late), Span::millis(0));
         assert!(!late.to_string().is_empty());
     }

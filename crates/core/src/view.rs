@@ -1,11 +1,13 @@
 //! What people and programs see. One view feeds every surface.
 
 mod board;
+mod digest;
 mod inbox;
 mod session;
 mod thread;
 
 pub use board::{ItemView, ReadyView, ready};
+pub use digest::{CategoryCount, Digest, DigestBuilder, PairCount, Percentiles, TimeToAnswer, TopicCount};
 pub use inbox::{Filter, QuestionView, StatusFilter};
 pub use session::{SessionView, sessions};
 pub use thread::thread;

@@ -5,6 +5,7 @@
 
 mod clock;
 mod config;
+mod digest;
 mod doctor;
 mod handle;
 mod project;

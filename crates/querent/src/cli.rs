@@ -17,8 +17,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
-    answer, ask, assume, assumptions, await_answer, completions, demo, doctor, escalate, events, follow_up, hook, init,
-    item, questions, ready, resolve, show, state, status, withdraw,
+    answer, ask, assume, assumptions, await_answer, completions, demo, digest, doctor, escalate, events, follow_up, hook,
+    init, item, questions, ready, resolve, show, state, status, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -98,6 +98,7 @@ enum Command {
     Ready(ready::Args),
     Status(status::Args),
     Events(events::Args),
+    Digest(digest::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
 }
@@ -144,6 +145,7 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Ready(args) => ready::run(&args, context),
         Command::Status(args) => status::run(&args, context),
         Command::Events(args) => events::run(&args, context),
+        Command::Digest(args) => digest::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::Completions(args) => completions::run(&args, context, &mut Cli::command()),
     }

@@ -14,6 +14,7 @@ mod completions;
 mod concurrency;
 mod context;
 mod demo;
+mod digest;
 mod doctor;
 mod escalate;
 mod events;

@@ -21,6 +21,7 @@ mod assuming;
 mod autonomy;
 mod bounds;
 mod clarifying;
+mod digest;
 mod expiry;
 mod item_life;
 mod late_answers;

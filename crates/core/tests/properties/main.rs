@@ -7,6 +7,7 @@
 
 mod deadline;
 mod deeds;
+mod digest;
 mod formats;
 mod invariants;
 #[path = "../support/project.rs"]

@@ -9,6 +9,7 @@ pub(super) mod await_answer;
 pub(super) mod completions;
 pub(super) mod context;
 pub(super) mod demo;
+pub(super) mod digest;
 pub(super) mod doctor;
 pub(super) mod escalate;
 pub(super) mod events;
