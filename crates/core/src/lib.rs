@@ -61,6 +61,7 @@ mod item;
 mod moment;
 pub mod nearest;
 mod party;
+mod pattern;
 mod policy;
 mod question;
 mod refusal;
@@ -87,6 +88,7 @@ pub use id::{AgentName, AssumptionId, ItemId, OperationId, QuestionId, SessionId
 pub use item::{Item, OpenQuestion, Outcome, Stage};
 pub use moment::{Moment, Span};
 pub use party::{Party, Via};
+pub use pattern::{Pattern, SAME, is_repeat, similarity};
 pub use policy::{Agent, Autonomy, Config, Gate, Guarded, HumanInput, OnTimeout, ProjectConfig, Rules};
 pub use question::{Asker, Blocker, Category, Choice, Entry, EntryKind, Fallback, Kind, Question, Risk, Status};
 pub use refusal::{Code, Refusal};

@@ -10,6 +10,7 @@ mod deeds;
 mod digest;
 mod formats;
 mod invariants;
+mod patterns;
 #[path = "../support/project.rs"]
 mod project;
 mod world;
