@@ -17,8 +17,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
-    answer, ask, assume, assumptions, await_answer, completions, demo, digest, doctor, escalate, events, follow_up, hook,
-    init, item, questions, ready, resolve, show, state, status, withdraw,
+    answer, ask, assume, assumptions, await_answer, completions, demo, digest, doctor, escalate, events, follow_up,
+    hook, init, item, questions, ready, resolve, show, state, status, withdraw,
 };
 use context::Context;
 use error::Failure;

@@ -201,6 +201,7 @@ impl DigestBuilder {
             Event::QuestionAsked(it) => self.count_asked(&it.question),
             Event::QuestionStale(_) => self.digest.stale += 1,
             Event::QuestionExpired(it) if it.effect == ExpiryEffect::Fallback => self.digest.fallbacks_used += 1,
+            Event::AssumptionOverturned(_) => self.digest.assumptions_overturned += 1,
             _ => {}
         }
     }
