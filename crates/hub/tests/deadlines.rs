@@ -60,7 +60,7 @@ fn a_command_runs_what_is_due_on_its_item_first() {
         let reply = scene.hub.execute(&opens("42"), None);
 
         refused(&reply, Code::Conflict);
-        assert_eq!(scene.events("42").last_chunk(), Some(&["question_expired", "item_resumed"]));
+        assert_eq!(scene.events("42").last_chunk(), Some(&["question_expired", "assumption_recorded", "item_resumed"]));
         assert_eq!(scene.status(&asked), "expired");
     });
 }
