@@ -36,40 +36,50 @@ pub(crate) fn config(dir: &Path) -> Result<Config, Refusal> {
 
 /// The workflow files, in the order of their names.
 pub(crate) fn workflow_files(dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
-    let dir = dir.join("workflows");
-    let entries = match fs::read_dir(&dir) {
+    files(&dir.join("workflows"), "toml")
+}
+
+/// The files of a directory whose names end so, in the order of their names; none where there is no directory.
+pub(crate) fn files(dir: &Path, extension: &str) -> Result<Vec<PathBuf>, Refusal> {
+    let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(wrong(&dir, &error.to_string(), "make the directory readable")),
+        Err(error) => return Err(wrong(dir, &error.to_string(), "make the directory readable")),
     };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|it| it == "toml"));
+    paths.retain(|path| path.extension().is_some_and(|it| it == extension));
     paths.sort_unstable();
     Ok(paths)
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<(T, String), Refusal> {
-    let text = fs::read_to_string(path).map_err(|error| {
+/// The text of a file that people edit.
+pub(crate) fn text(path: &Path) -> Result<String, Refusal> {
+    fs::read_to_string(path).map_err(|error| {
         let hint = match error.kind() {
             ErrorKind::NotFound => "make it with: querent init",
             ErrorKind::InvalidData => "save it as UTF-8",
             _ => "make it readable for you",
         };
         wrong(path, &error.to_string(), hint)
-    })?;
+    })
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<(T, String), Refusal> {
+    let text = text(path)?;
     let read = toml::from_str(&text).map_err(|error| explain(&File { path, text: &text }, &error))?;
     Ok((read, text))
 }
 
 /// A file that people edit, as it was read.
-struct File<'a> {
-    path: &'a Path,
-    text: &'a str,
+#[derive(Clone, Copy)]
+pub(crate) struct File<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) text: &'a str,
 }
 
 impl File<'_> {
     /// The refusal that names the line and the column of what stands at `start`.
-    fn wrong(&self, start: usize, message: &str, hint: impl Into<String>, near: Option<&str>) -> Refusal {
+    pub(crate) fn wrong(&self, start: usize, message: &str, hint: impl Into<String>, near: Option<&str>) -> Refusal {
         let before = self.text.get(..start).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |it| it.chars().count()) + 1;
@@ -85,10 +95,14 @@ impl File<'_> {
     }
 }
 
-/// The refusal with the line, the column and the nearest name that would be accepted.
 fn explain(file: &File<'_>, error: &toml::de::Error) -> Refusal {
     let start = error.span().map_or(0, |span| span.start.min(file.text.len()));
-    let message = error.message().lines().next().unwrap_or_default().to_owned();
+    unread(file, start, error.message(), "docs/reference/config.md")
+}
+
+/// The refusal with the line, the column and the nearest name that would be accepted. `page` explains the file.
+pub(crate) fn unread(file: &File<'_>, start: usize, message: &str, page: &str) -> Refusal {
+    let message = message.lines().next().unwrap_or_default().to_owned();
     let named: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let near = match named.as_slice() {
         [given, known @ ..] if message.starts_with("unknown ") => nearest::of(given, known.iter().copied()),
@@ -99,7 +113,7 @@ fn explain(file: &File<'_>, error: &toml::de::Error) -> Refusal {
         (None, [_, known @ ..]) if message.starts_with("unknown ") && !known.is_empty() => {
             format!("known here: {}", known.join(", "))
         }
-        _ => "correct the line; see docs/reference/config.md".to_owned(),
+        _ => format!("correct the line; see {page}"),
     };
     // What is expected stands in the hint where it is a name, and nowhere else where it is a type.
     let short = match near {

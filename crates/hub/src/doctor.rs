@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::config;
 use crate::project::Project;
+use crate::triggers;
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -35,7 +36,9 @@ pub struct Finding {
 pub fn doctor(project: &Project, repair: bool) -> Result<Report, Refusal> {
     let journal = Files::open(&project.dir(), Options::new("doctor"));
     let mut findings = Vec::new();
-    if let Err(refusal) = config::load(&project.dir()) {
+    let rules = config::load(&project.dir()).map(drop);
+    let triggers = triggers::load(&project.dir()).map(drop);
+    for refusal in [rules, triggers].into_iter().filter_map(Result::err) {
         findings.push(Finding {
             severity: "error",
             what: refusal.message,

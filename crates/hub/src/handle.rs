@@ -23,7 +23,7 @@ pub struct Handle {
 
 pub(crate) struct Inner {
     pub(crate) journal: Box<dyn Journal>,
-    rules: Source,
+    pub(crate) rules: Source,
     clock: Arc<dyn Clock>,
 }
 

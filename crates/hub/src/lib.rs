@@ -10,10 +10,12 @@ mod doctor;
 mod handle;
 mod project;
 mod rules;
+mod triggers;
 mod wait;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use doctor::{Finding, Report, doctor};
 pub use handle::Handle;
 pub use project::Project;
+pub use triggers::{Fired, Happening, Installed, Shipped, Skipped, TriggerView, Triggers};
 pub use wait::{Awaited, Subscription};

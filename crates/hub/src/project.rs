@@ -7,17 +7,20 @@ use std::path::{Path, PathBuf};
 use querent_core::{Code, Refusal};
 use serde_json::json;
 
+use crate::triggers;
+
 /// A directory with a `.querent/` in it.
 #[derive(Clone, Debug)]
 pub struct Project {
     root: PathBuf,
 }
 
-/// A shipped set: its name, its agents (upstream first) and its workflow files.
+/// A shipped set: its name, its agents (upstream first), its workflow files and its trigger files.
 struct Set {
     name: &'static str,
     agents: &'static [&'static str],
     workflows: &'static [(&'static str, &'static str)],
+    triggers: &'static [(&'static str, &'static str)],
 }
 
 const CONFIG: &str = include_str!("templates/config.toml");
@@ -32,16 +35,19 @@ const SHIPPED: &[Set] = &[
             ("bug.toml", include_str!("templates/bug.toml")),
             ("epic.toml", include_str!("templates/epic.toml")),
         ],
+        triggers: &[],
     },
     Set {
         name: "waves",
         agents: &["planner", "builder", "qa"],
         workflows: &[("waves.toml", include_str!("templates/waves.toml"))],
+        triggers: &[],
     },
     Set {
         name: "incubator",
         agents: &["ideator", "specifier", "builder", "learner"],
         workflows: &[("incubator.toml", include_str!("templates/incubator.toml"))],
+        triggers: triggers::SHIPPED,
     },
 ];
 
@@ -102,6 +108,7 @@ impl Project {
         files.extend(
             set.workflows.iter().map(|(file, text)| (Path::new(".querent/workflows").join(file), (*text).to_owned())),
         );
+        files.extend(set.triggers.iter().map(|(name, text)| (triggers::path(name), (*text).to_owned())));
         let mut created = Vec::new();
         for (path, text) in files {
             let full = root.join(&path);
@@ -163,7 +170,8 @@ fn ignore(root: &Path) -> Result<bool, Refusal> {
     Ok(true)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Refusal> {
+/// Writes a file, and the directories above it where they are missing.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Refusal> {
     let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, text));
     made.map_err(|error| unwritable(path, &error))
 }

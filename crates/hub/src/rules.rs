@@ -1,7 +1,7 @@
 //! The project's rules as they are in its files now, without reading them for every command.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -30,6 +30,14 @@ pub(crate) struct Read {
 impl Source {
     pub(crate) fn files(dir: PathBuf) -> Self {
         Self::Files { dir, read: Mutex::new(None) }
+    }
+
+    /// `.querent/`, if the rules come from there.
+    pub(crate) fn dir(&self) -> Option<&Path> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Files { dir, .. } => Some(dir),
+        }
     }
 
     pub(crate) fn rules(&self) -> Result<Arc<Rules>, Refusal> {

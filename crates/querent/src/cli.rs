@@ -17,8 +17,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
-    answer, ask, assume, assumptions, await_answer, completions, demo, digest, doctor, escalate, events, follow_up,
-    hook, init, item, questions, ready, resolve, show, state, status, withdraw,
+    answer, ask, assume, assumptions, await_answer, completions, demo, digest, doctor, escalate, events, follow_up, hook,
+    init, item, questions, ready, resolve, show, state, status, trigger, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -83,6 +83,7 @@ enum Command {
     Item(item::Args),
     Hook(hook::Args),
     Ask(Box<ask::Args>),
+    Trigger(trigger::Args),
     FollowUp(follow_up::Args),
     Answer(answer::Args),
     Resolve(resolve::Args),
@@ -130,6 +131,7 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Item(args) => item::run(args, context),
         Command::Hook(args) => hook::run(args, context),
         Command::Ask(args) => ask::run(*args, context),
+        Command::Trigger(args) => trigger::run(&args, context),
         Command::FollowUp(args) => follow_up::run(args, context),
         Command::Answer(args) => answer::run(&args, context),
         Command::Resolve(args) => resolve::run(args, context),

@@ -36,5 +36,8 @@ mod resolve;
 mod show;
 mod state;
 mod status;
+mod trigger;
+mod trigger_install;
+mod trigger_list;
 mod whole_life;
 mod withdraw;

@@ -30,4 +30,7 @@ pub(super) mod resolve;
 pub(super) mod show;
 pub(super) mod state;
 pub(super) mod status;
+pub(super) mod trigger;
+mod trigger_install;
+mod trigger_list;
 pub(super) mod withdraw;

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Which set of agents and workflows to begin with
     ///
     /// `feature`: product manager, architect, engineer and reviewer, with the variants story, bug and epic. `waves`:
-    /// planner, builder and qa. `incubator`: ideation, specification, build and learning.
+    /// planner, builder and qa. `incubator`: ideation, specification, build and learning, with all shipped triggers.
     #[arg(long, value_name = "SET", default_value = "feature", value_parser = PossibleValuesParser::new(Project::SETS))]
     workflow: String,
     /// The project's name; without it, the directory's
