@@ -46,6 +46,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod advice;
 pub mod answer;
 mod apply;
 mod assumption;
@@ -72,6 +73,7 @@ pub mod view;
 pub mod wire;
 mod workflow;
 
+pub use advice::{advice, advice_on_follow_up};
 pub use answer::{Answer, Expected, Provenance};
 pub use apply::{Applied, Batch, Operation, Ticket, apply, needs, needs_of_tick, tick};
 pub use assumption::{

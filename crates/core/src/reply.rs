@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use crate::advice::{advice, advice_on_follow_up};
 use crate::answer::Answer;
 use crate::assumption::Assumption;
 use crate::command::{Action, Command};
@@ -91,6 +92,9 @@ pub struct AskReply {
     pub resume_stage: Option<Stage>,
     /// The answer; none while it is open.
     pub answer: Option<Answer>,
+    /// How to ask better next time; empty if all is well, and in replies that were stored before there was any.
+    #[serde(default)]
+    pub advice: Vec<String>,
 }
 
 /// Of `answer` and `await`.
@@ -154,6 +158,7 @@ impl AskReply {
             item_stage: stage(state),
             resume_stage: state.item.as_ref().and_then(|item| item.resume_stage.clone()),
             answer: question.answer.clone(),
+            advice: advice(question),
         }
     }
 }
@@ -182,7 +187,11 @@ pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Env
         (Action::FollowUp { .. }, Some(question), _) if question.status == Status::Escalated => {
             Envelope::refused(&out_of_rounds(state, question))
         }
-        (Action::Ask(_) | Action::FollowUp { .. }, Some(question), _) => Envelope::ok(&AskReply::of(state, question)),
+        (Action::FollowUp { prompt, .. }, Some(question), _) => {
+            let advice = advice_on_follow_up(question, prompt);
+            Envelope::ok(&AskReply { advice, ..AskReply::of(state, question) })
+        }
+        (Action::Ask(_), Some(question), _) => Envelope::ok(&AskReply::of(state, question)),
         (Action::Answer { .. }, Some(question), _) => {
             let resumed = records.iter().any(|record| matches!(record.event, Event::ItemResumed(_)));
             Envelope::ok(&AnswerReply::of(state, question, resumed))

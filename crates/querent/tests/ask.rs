@@ -13,7 +13,8 @@ fn the_reply_has_the_shape_that_callers_rely_on() {
 
     let reply = project.ok(&ask(&[]));
 
-    let fields = ["answer", "item_stage", "max_rounds", "question_id", "resume_stage", "round", "status", "to"];
+    let fields =
+        ["advice", "answer", "item_stage", "max_rounds", "question_id", "resume_stage", "round", "status", "to"];
     assert_eq!(keys(&reply), fields);
     assert_eq!(reply["question_id"], "CLR-42-001");
     assert_eq!(reply["to"], "architect", "the first that the step allows");
@@ -147,7 +148,7 @@ fn a_wait_that_runs_out_is_no_failure() {
     let reply = project.ok(&ask(&["--wait", "1ms", "--operation-id", "op"]));
 
     assert_eq!((&reply["status"], &reply["answer"]), (&json!("open"), &Value::Null));
-    assert_eq!(keys(&reply).len(), 8);
+    assert_eq!(keys(&reply).len(), 9);
 }
 
 #[test]
@@ -176,4 +177,29 @@ fn people_read_what_happened_and_what_to_do_next() {
     assert!(asked.contains("CLR-42-001 to human is open (round 1 of 5)."), "{asked}");
     assert!(asked.contains("Item 42 waits for a human and then goes on in implement."), "{asked}");
     assert!(asked.contains("next: ") && asked.contains("querent answer CLR-42-001"), "{asked}");
+}
+
+#[test]
+fn a_question_that_does_not_stand_alone_is_asked_all_the_same_with_advice() {
+    let project = Project::new();
+    let bad = ["ask", "--item", "42", "--from", "engineer", "--topic", "T", "--question", "Do it as above?"];
+
+    let reply = project.ok(&bad);
+    let told = project.run(&bad);
+    let waited = project.ok(&bad.into_iter().chain(["--wait", "1ms"]).collect::<Vec<_>>());
+
+    assert_eq!(reply["status"], "open");
+    assert_eq!(reply["advice"].as_array().unwrap().len(), 1, "{reply}");
+    assert_eq!(waited["advice"], reply["advice"]);
+    assert!(told.stdout.contains("\nadvice: \"as above\" points at"), "{}", told.stdout);
+    assert_eq!((told.code, told.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_question_that_stands_alone_gets_no_advice() {
+    let project = Project::new();
+
+    let reply = project.ok(&ask(&["--to", "human", "--context", "Sessions must survive a restart."]));
+
+    assert_eq!(reply["advice"], json!([]));
 }

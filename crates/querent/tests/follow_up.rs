@@ -22,3 +22,14 @@ fn a_follow_up_without_a_caller_is_refused() {
 
     assert_eq!(error["details"]["field"], "from");
 }
+
+#[test]
+fn a_follow_up_gets_advice_on_its_own_prompt() {
+    let project = Project::new();
+    let id = project.asks_architect();
+    project.ok(&["answer", &id, "--by", "architect", "--answer", "15 minutes"]);
+
+    let reply = project.ok(&["follow-up", &id, "--from", "engineer", "--question", "For guests? For admins?"]);
+
+    assert_eq!((&reply["status"], reply["advice"].as_array().unwrap().len()), (&"open".into(), 1), "{reply}");
+}

@@ -1,6 +1,7 @@
 //! Who may ask whom, and what a question becomes when its asker leaves something out.
 
-use querent_core::{Category, Code, Kind, OnTimeout, Party, Status};
+use querent_core::reply::AskReply;
+use querent_core::{Category, Code, Envelope, Kind, OnTimeout, Party, Status};
 use serde_json::json;
 
 use crate::scenario::{given, given_implementing};
@@ -270,4 +271,26 @@ fn an_item_that_waits_for_a_human_still_takes_questions_to_agents_and_non_blocki
         .then_events(["question_asked"])
         .then_status(Q2, Status::Open)
         .then_stage("awaiting_input");
+}
+
+#[test]
+fn advice_comes_with_the_reply_and_refuses_nothing() {
+    given_implementing()
+        .when(engineer().asks("architect", "Which bank pays refunds?"))
+        .then_reply(&json!({ "status": "open", "advice": [] }))
+        .when(engineer().asks("architect", "Which bank? Which account?"))
+        .then_reply(&json!({
+            "status": "open",
+            "advice": ["ask one thing at a time: there are 2 questions here, and an answer may be to any of them"],
+        }));
+}
+
+#[test]
+fn a_reply_that_was_stored_before_there_was_advice_is_read() {
+    let stored = r#"{"ok":true,"data":{"question_id":"CLR-42-001","status":"open","to":"architect","round":1,
+        "max_rounds":5,"item_stage":"implement","resume_stage":null,"answer":null}}"#;
+
+    let reply: AskReply = Envelope::from_text(stored.to_owned()).read().unwrap();
+
+    assert!(reply.advice.is_empty());
 }

@@ -46,6 +46,10 @@ pub(crate) fn asked(page: &mut Page, reply: &AskReply) {
         let goes_on = reply.resume_stage.as_ref().map(|stage| format!(" and then goes on in {stage}"));
         page.line(format!("Item {} waits for a human{}.", id.item, goes_on.unwrap_or_default()));
     }
+    for advice in &reply.advice {
+        page.paint(Paint::Warn, "advice: ");
+        page.line(hanging(advice, 2));
+    }
     match status {
         Status::Answered => after_an_answer(page, &id.to_string()),
         it if it.is_open() && to.is_human() => {

@@ -15,7 +15,8 @@ use crate::cli::pages;
 /// Ask an agent or a human
 ///
 /// A question must stand alone: whoever answers has not seen the asker's work. Say what is to be decided (`--topic`), what
-/// is asked (`--question`), what one must know (`--context`), and offer options where there are some.
+/// is asked (`--question`), what one must know (`--context`), and offer options where there are some. What would make the
+/// question easier to answer comes back as `advice`; it never refuses anything.
 ///
 /// A blocking question to an agent blocks the asking session; a blocking question to a human pauses the item, which later
 /// goes on where it stood. Who may be asked is a matter of the asker's step in the workflow. A fallback is applied only if
@@ -27,6 +28,7 @@ Examples:
       --topic \"Token lifetime\" --question \"How long does a token live?\"
   querent ask --item 42 --from engineer --to human \\
       --topic \"Session store\" --question \"Where do sessions live?\" \\
+      --context \"They must survive a restart; there are 2000 a day\" \\
       --option redis=Redis --option sql=\"The SQL database\" --recommend redis \\
       --fallback redis --because \"it is there already\" --expires-in 30m
   QUERENT_ITEM=42 QUERENT_AGENT=engineer querent ask \\

@@ -102,6 +102,8 @@ const SCENES: &[Scene] = &[
                 "Unknown addresses",
                 "--question",
                 "Someone signs in with an address that has no account. What happens?",
+                "--context",
+                "The ticket does not say, and the mail that goes out differs.",
                 "--option",
                 "create=Create the account",
                 "--option",

@@ -1,0 +1,120 @@
+//! A text as words, for rules about words: never by substring, never inside quotes, and silent about scripts that they are
+//! not written for.
+
+/// What stands for a quoted piece: a thing with a name, whatever its words say.
+const QUOTED: char = '\u{fffc}';
+
+/// What opens a quotation, and what closes it.
+const QUOTES: &[(char, char)] =
+    &[('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('«', '»'), ('「', '」'), ('『', '』')];
+
+/// A word, in lower case, and where it stands.
+#[derive(Debug)]
+pub(super) struct Word {
+    pub text: String,
+    /// It is the first of its clause.
+    pub starts: bool,
+    /// It is the last of its clause.
+    pub ends: bool,
+    /// Its line; 0 for the first.
+    pub line: usize,
+    /// It names a certain thing: a path, a quotation, a number, a proper name.
+    pub is_name: bool,
+}
+
+/// The text with every quotation made one character.
+pub(super) fn unquoted(text: &str) -> String {
+    let chars: Vec<char> = text.trim().chars().collect();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&c) = chars.get(at) {
+        match closing(&chars, at) {
+            Some(end) => {
+                out.push(QUOTED);
+                at = end + 1;
+            }
+            None => {
+                out.push(c);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// The words of a text without quotations.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let mut found: Vec<Word> = Vec::new();
+    let (mut line, mut broken) = (0, true);
+    let mut rest = text.chars().peekable();
+    let mut raw = String::new();
+    while let Some(c) = rest.next() {
+        let next = rest.peek().copied();
+        if belongs(c, next) {
+            raw.push(c);
+        }
+        if !raw.is_empty() && next.is_none_or(|next| !belongs(next, rest.clone().nth(1))) {
+            found.push(word(&raw, broken, line));
+            raw.clear();
+            broken = false;
+        } else if !belongs(c, next) && !c.is_whitespace() || c == '\n' {
+            line += usize::from(c == '\n');
+            broken = true;
+            found.last_mut().into_iter().for_each(|word| word.ends = true);
+        }
+    }
+    found.last_mut().into_iter().for_each(|word| word.ends = true);
+    found
+}
+
+/// How many questions the text asks. Marks in a row are one; those inside a path, an address or code are none.
+pub(super) fn questions(text: &str) -> usize {
+    let chars: Vec<char> = text.chars().collect();
+    let (mut count, mut at) = (0, 0);
+    for marks in chars.chunk_by(|a, b| is_mark(*a) == is_mark(*b)) {
+        let (before, after) = (&chars[..at], chars.get(at + marks.len()));
+        at += marks.len();
+        let is_wide = marks.iter().any(|c| matches!(c, '？' | '؟'));
+        let ends = after.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || matches!(c, ')' | ']'));
+        let follows = before.last().is_some_and(|c| !c.is_whitespace()) && !before.ends_with(&['(', ')']);
+        count += usize::from(is_wide || (marks.contains(&'?') && ends && follows));
+    }
+    count
+}
+
+/// The last question of the text, without its mark; nothing if there is none.
+pub(super) fn last_question(text: &str) -> Option<&str> {
+    let (before, _) = text.rsplit_once('?')?;
+    let ended = before.rmatch_indices(['.', '!', '?', '\n']).find(|(at, mark)| {
+        *mark == "\n" || before.get(at + mark.len()..).is_some_and(|rest| rest.starts_with(char::is_whitespace))
+    });
+    before.get(ended.map_or(0, |(at, mark)| at + mark.len())..)
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c, '?' | '!' | '？' | '！' | '؟')
+}
+
+/// Where the quotation that opens at `at` is closed, if one does.
+fn closing(chars: &[char], at: usize) -> Option<usize> {
+    let is_letter = |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_alphanumeric());
+    let (open, close) = QUOTES.iter().copied().find(|(open, _)| chars.get(at) == Some(open))?;
+    // An apostrophe is no quotation mark.
+    if open == '\'' && is_letter(at.checked_sub(1)) {
+        return None;
+    }
+    let closes = |end: &usize| chars.get(*end) == Some(&close) && (close != '\'' || !is_letter(end.checked_add(1)));
+    (at + 1..chars.len()).find(closes)
+}
+
+/// Whether the character is part of a word: `file-system`, `don't`, `src/a.rs` and `.env` are one each.
+fn belongs(c: char, next: Option<char>) -> bool {
+    let joins = matches!(c, '-' | '\'' | '’' | '.' | '/' | ':' | '@' | '#' | '\\');
+    c.is_alphanumeric() || c == '_' || c == QUOTED || (joins && next.is_some_and(char::is_alphanumeric))
+}
+
+fn word(raw: &str, starts: bool, line: usize) -> Word {
+    let told = |c: char| c.is_numeric() || matches!(c, '_' | '.' | '/' | ':' | '@' | '#' | '\\') || !c.is_ascii();
+    let capital = raw.chars().any(char::is_uppercase) && !starts && raw != "I" && !raw.starts_with("I'");
+    Word { text: raw.to_lowercase(), starts, ends: false, line, is_name: capital || raw.chars().any(told) }
+}
