@@ -7,6 +7,7 @@ mod clock;
 mod config;
 mod digest;
 mod doctor;
+mod guide_file;
 mod handle;
 mod project;
 mod rules;
@@ -15,6 +16,7 @@ mod wait;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use doctor::{Finding, Report, doctor};
+pub use guide_file::GuideFile;
 pub use handle::Handle;
 pub use project::Project;
 pub use triggers::{Fired, Happening, Installed, Shipped, Skipped, TriggerView, Triggers};

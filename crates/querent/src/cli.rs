@@ -17,8 +17,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
-    answer, ask, assume, assumptions, await_answer, completions, demo, digest, doctor, escalate, events, follow_up, hook,
-    init, item, questions, ready, resolve, show, state, status, trigger, withdraw,
+    answer, ask, assume, assumptions, await_answer, completions, demo, digest, doctor, escalate, events, follow_up,
+    guide, hook, init, item, questions, ready, resolve, show, state, status, trigger, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -100,6 +100,7 @@ enum Command {
     Status(status::Args),
     Events(events::Args),
     Digest(digest::Args),
+    Guide(guide::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
 }
@@ -148,6 +149,7 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Status(args) => status::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Digest(args) => digest::run(&args, context),
+        Command::Guide(args) => guide::run(&args, context),
         Command::Doctor(args) => doctor::run(&args, context),
         Command::Completions(args) => completions::run(&args, context, &mut Cli::command()),
     }

@@ -60,3 +60,28 @@ fn git_sees_only_what_people_edit() {
     let expected = [".gitignore", ".querent", ".querent/config.toml", ".querent/workflows"].map(str::to_owned);
     assert_eq!(seen, expected.into_iter().chain(workflows).collect::<Vec<_>>());
 }
+
+#[test]
+fn the_guide_is_offered_and_written_on_demand() {
+    let project = Project::none();
+    let block = || std::fs::read_to_string(project.path().join("AGENTS.md")).ok();
+
+    let plain = project.ok(&["init", "--name", "shop"]);
+    let before = block();
+    let guided = project.ok(&["init", "--guide"]);
+
+    assert!(plain["next"].to_string().contains("querent init --guide"), "{plain}");
+    assert_eq!((before, &guided["created"]), (None, &serde_json::json!(["AGENTS.md"])));
+    assert!(!guided["next"].to_string().contains("--guide"), "{guided}");
+    assert!(block().unwrap().contains("| engineer | implement (feature, "));
+}
+
+#[test]
+fn damaged_marks_are_found_before_anything_is_made() {
+    let project = Project::none();
+    std::fs::write(project.path().join("AGENTS.md"), "<!-- querent:guide:end -->\n").unwrap();
+
+    project.refused(&["init", "--guide"], "conflict");
+
+    assert_eq!(project.files(), ["AGENTS.md"]);
+}

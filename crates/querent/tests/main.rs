@@ -19,6 +19,7 @@ mod doctor;
 mod escalate;
 mod events;
 mod follow_up;
+mod guide;
 mod hook;
 mod hook_finish;
 mod hook_start;

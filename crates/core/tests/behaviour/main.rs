@@ -23,6 +23,7 @@ mod bounds;
 mod clarifying;
 mod digest;
 mod expiry;
+mod guide;
 mod item_life;
 mod late_answers;
 mod operations;

@@ -14,6 +14,7 @@ pub(super) mod doctor;
 pub(super) mod escalate;
 pub(super) mod events;
 pub(super) mod follow_up;
+pub(super) mod guide;
 pub(super) mod hook;
 mod hook_finish;
 mod hook_start;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use querent_core::{AgentName, Rules};
-use querent_hub::{Handle, Project};
+use querent_core::{AgentName, Rules, guide};
+use querent_hub::{GuideFile, Handle, Project};
 use serde::Serialize;
 
 use crate::cli::context::Context;
@@ -14,12 +14,14 @@ use crate::cli::output::Paint;
 /// Make a project here
 ///
 /// Writes `.querent/config.toml`, the workflows of the chosen set, and the lines that keep Querent's own state out of
-/// git. What is there already is left as it is. The files are yours: edit them and keep them in git.
+/// git. What is there already is left as it is. The files are yours: edit them and keep them in git. With `--guide`, also
+/// tells agents in AGENTS.md how to ask.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   querent init
   querent init --workflow waves --name shop
+  querent init --guide
   querent init --project ../shop --json")]
 pub(crate) struct Args {
     /// Which set of agents and workflows to begin with
@@ -31,6 +33,9 @@ pub(crate) struct Args {
     /// The project's name; without it, the directory's
     #[arg(long)]
     name: Option<String>,
+    /// Write the guide for agents into AGENTS.md, between two marks; the rest of the file stays as it is
+    #[arg(long)]
+    guide: bool,
 }
 
 #[derive(Serialize)]
@@ -41,10 +46,17 @@ struct Reply {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let root = context.directory()?;
-    let (project, created) = Project::init(&root, args.name.as_deref(), &args.workflow)?;
-    let rules = Handle::open(&project, "init").and_then(|hub| hub.rules()).ok();
+    // Marks that are damaged are found before anything is made.
+    let file = args.guide.then(|| GuideFile::read(&root)).transpose()?;
+    let (project, mut created) = Project::init(&root, args.name.as_deref(), &args.workflow)?;
+    let rules = Handle::open(&project, "init").and_then(|hub| hub.rules());
+    if let Some(file) = file {
+        let text = guide(rules.clone()?.as_ref(), None)?.markdown();
+        created.extend(file.write(&text)?.then(|| GuideFile::NAME.into()));
+    }
+    let rules = rules.ok();
     let asker = rules.as_deref().and_then(asker).map_or("engineer", AgentName::as_str);
-    let reply = Reply { created, next: next(asker) };
+    let reply = Reply { created, next: next(asker, args.guide) };
     context.reply(&reply, |page| {
         let place = project.root().display();
         if reply.created.is_empty() {
@@ -62,8 +74,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     })
 }
 
-fn next(asker: &str) -> Vec<String> {
-    vec![
+fn next(asker: &str, guided: bool) -> Vec<String> {
+    let guide = "tell your agents how to ask, in AGENTS.md: querent init --guide (or: querent guide >> AGENTS.md)";
+    let next = [
         "open an item: querent item add 42 --title \"Sign in by e-mail\"".to_owned(),
         "see who can ask whom: .querent/workflows/*.toml".to_owned(),
         format!(
@@ -73,7 +86,8 @@ fn next(asker: &str) -> Vec<String> {
         ),
         "see what waits for you: querent questions --to human".to_owned(),
         "see a whole conversation first: querent demo".to_owned(),
-    ]
+    ];
+    next.into_iter().chain((!guided).then(|| guide.to_owned())).collect()
 }
 
 /// An agent of the project that asks in the midst of its work, for the example.
