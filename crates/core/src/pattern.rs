@@ -197,7 +197,6 @@ fn stem(word: &str) -> Cow<'_, str> {
 }
 
 /// The share of words that stay when one sentence is edited into the other.
-#[expect(clippy::ptr_arg, reason = "strsim takes collections and no slices")]
 fn ratio<T: PartialEq>(a: &Vec<T>, b: &Vec<T>) -> f64 {
     let longest = a.len().max(b.len());
     if longest == 0 {

@@ -68,7 +68,7 @@ fn another_word_number_sign_or_order_makes_another_question() {
         ("캐시를 켤까요?", "캐시를 끌까요?"),
         ("कैश चालू करें?", "कैश बंद करें?"),
         ("Sınır nedir?", "Sinir nedir?"),
-        ("🚀?", "🔥?"),
+        ("\u{1f680}?", "\u{1f525}?"),
     ] {
         assert_ne!(pattern(a), pattern(b), "{a:?} {b:?}");
         assert!(!is_repeat(&pattern(a), &pattern(b)), "{a:?} {b:?}: {}", similarity(&pattern(a), &pattern(b)));

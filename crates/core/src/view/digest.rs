@@ -326,7 +326,9 @@ mod tests {
             (vec![5, 5, 5, 60], Some(5), Some(60)),
         ] {
             let mut counts = Times::new();
-            times.iter().for_each(|seconds| *counts.entry(*seconds).or_default() += 1);
+            for seconds in &times {
+                *counts.entry(*seconds).or_default() += 1;
+            }
 
             assert_eq!(percentiles(&counts), Percentiles { p50_seconds: p50, p90_seconds: p90 }, "{times:?}");
         }
