@@ -266,7 +266,7 @@ impl Guide {
 impl StepGuide {
     fn row(&self, agent: &AgentName) -> String {
         let whom = if self.may_ask.is_empty() { "nobody".to_owned() } else { self.may_ask.join(", ") };
-        let planning = if self.planning { ", planning" } else { "" };
+        let planning = if self.planning { "; planning" } else { "" };
         let (waits, rounds) = match (self.blocking_allowed, self.max_rounds_blocking, self.max_rounds) {
             (false, _, other) => ("no", other.to_string()),
             (true, blocking, other) if blocking == other => ("yes", other.to_string()),

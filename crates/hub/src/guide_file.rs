@@ -54,19 +54,15 @@ impl GuideFile {
         let first = old.iter().position(|byte| *byte == b'\n').and_then(|at| at.checked_sub(1));
         let eol = if first.is_some_and(|at| old.get(at) == Some(&b'\r')) { "\r\n" } else { "\n" };
         let lines = lines.replace('\n', eol);
-        match &self.block {
-            Some(block) => {
-                // A block that ends the file may have lost its last line end, and keeps it so.
-                let is_whole = old[block.clone()].ends_with(b"\n");
-                let lines = if is_whole { lines.as_str() } else { lines.trim_end() };
-                [&old[..block.start], lines.as_bytes(), &old[block.end..]].concat()
-            }
-            None => {
-                let ended = old.is_empty() || old.ends_with(b"\n");
-                let gap = [if ended { "" } else { eol }, if old.is_empty() { "" } else { eol }].concat();
-                [old, gap.as_bytes(), lines.as_bytes()].concat()
-            }
+        if let Some(block) = &self.block {
+            // A block that ends the file may have lost its last line end, and keeps it so.
+            let is_whole = old[block.clone()].ends_with(b"\n");
+            let lines = if is_whole { lines.as_str() } else { lines.trim_end() };
+            return [&old[..block.start], lines.as_bytes(), &old[block.end..]].concat();
         }
+        let ended = old.is_empty() || old.ends_with(b"\n");
+        let gap = [if ended { "" } else { eol }, if old.is_empty() { "" } else { eol }].concat();
+        [old, gap.as_bytes(), lines.as_bytes()].concat()
     }
 }
 

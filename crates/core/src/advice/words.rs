@@ -28,16 +28,9 @@ pub(super) fn unquoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(&c) = chars.get(at) {
-        match closing(&chars, at) {
-            Some(end) => {
-                out.push(QUOTED);
-                at = end + 1;
-            }
-            None => {
-                out.push(c);
-                at += 1;
-            }
-        }
+        let end = closing(&chars, at);
+        out.push(if end.is_some() { QUOTED } else { c });
+        at = end.unwrap_or(at) + 1;
     }
     out
 }
