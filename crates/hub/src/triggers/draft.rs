@@ -121,7 +121,7 @@ fn free_id(label: &str, taken: impl Fn(&str) -> bool) -> String {
         id.push_str("option");
     }
     let numbered = |number: u32| if number == 1 { id.clone() } else { format!("{id}-{number}") };
-    (1..).map(numbered).find(|id| !taken(id)).unwrap_or(id)
+    (1..=u32::MAX).map(numbered).find(|id| !taken(id)).unwrap_or(id)
 }
 
 #[cfg(test)]
