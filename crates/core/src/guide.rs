@@ -166,7 +166,7 @@ querent ask --item ID --from AGENT --to WHO --topic \"…\" --question \"…\" -
 - Ask one thing, so that it stands alone: the reader has not seen your work. Name files, errors and values; give options.
 - Add `--no-blocking` where you can go on. Without `--wait`, wait later: `querent await CLR-ID-001`.
 - Enough: `querent resolve CLR-ID-001 --by AGENT`. Unclear: `querent follow-up CLR-ID-001 --from AGENT --question \"…\"`.
-- A refusal says in `hint` what to do; `advice` in a reply says how to ask better. Over MCP the tool is `question_create`.
+- A refusal says in `hint` what to do; `advice` in a reply says how to ask better.
 ";
 
 const STRICT: &str = "\
@@ -178,7 +178,7 @@ Ask a human only if all four hold; if one does not, decide and record an assumpt
 3. Quota: the first such question of your session, and no other one active in the project.
 4. A planning step.
 
-Offer two options or more and a `--fallback` that is one of them: there is one round, and after 5m the fallback is taken.
+Offer two options or more and a `--fallback` that is one of them.
 ";
 
 impl Guide {

@@ -1,30 +1,12 @@
 use crate::common::Project;
 
-fn assumes(project: &Project, decision: &str, risk: &str, confidence: &str) {
-    project.ok(&[
-        "assume",
-        "--item",
-        "42",
-        "--agent",
-        "engineer",
-        "--decision",
-        decision,
-        "--reasoning",
-        "it is so everywhere",
-        "--confidence",
-        confidence,
-        "--risk",
-        risk,
-    ]);
-}
-
 #[test]
 fn the_riskiest_and_least_certain_that_nobody_judged_comes_first() {
     let project = Project::new();
     assert!(project.run(&["assumptions"]).stdout.contains("Nothing was assumed yet."));
-    assumes(&project, "Tokens live for an hour", "low", "high");
-    assumes(&project, "No passwords", "high", "medium");
-    assumes(&project, "One region", "high", "low");
+    project.assumes("Tokens live for an hour", "low", "high");
+    project.assumes("No passwords", "high", "medium");
+    project.assumes("One region", "high", "low");
 
     let shown = project.run(&["assumptions"]).stdout;
     let lines: Vec<&str> = shown.lines().collect();

@@ -2,29 +2,11 @@ use serde_json::json;
 
 use crate::common::Project;
 
-fn assumes(project: &Project, decision: &str, risk: &str, confidence: &str) {
-    project.ok(&[
-        "assume",
-        "--item",
-        "42",
-        "--agent",
-        "engineer",
-        "--decision",
-        decision,
-        "--reasoning",
-        "it is so everywhere",
-        "--confidence",
-        confidence,
-        "--risk",
-        risk,
-    ]);
-}
-
 #[test]
 fn an_overturned_one_marks_its_item_and_stands_first_in_the_context() {
     let project = Project::new();
-    assumes(&project, "Tokens live for an hour", "low", "high");
-    assumes(&project, "No passwords", "high", "medium");
+    project.assumes("Tokens live for an hour", "low", "high");
+    project.assumes("No passwords", "high", "medium");
 
     project.refused(&["assumptions", "review", "ASM-42-001", "--confirm", "--by", "engineer"], "human_only");
     let text =
@@ -47,7 +29,7 @@ fn an_overturned_one_marks_its_item_and_stands_first_in_the_context() {
 #[test]
 fn a_review_says_one_of_two_things() {
     let project = Project::new();
-    assumes(&project, "Tokens live for an hour", "low", "high");
+    project.assumes("Tokens live for an hour", "low", "high");
 
     for wrong in [
         &["assumptions", "review", "ASM-42-001"][..],

@@ -217,3 +217,10 @@ fn help_and_version_are_no_errors() {
     assert!(bare.code == 2 && bare.stderr.contains("Usage: querent"), "{}", bare.stderr);
     nowhere.refused(&[], "usage");
 }
+
+#[test]
+fn of_several_near_commands_the_nearest_is_meant() {
+    let said = Project::new().run(&["assumption"]).stderr;
+
+    assert!(said.contains("did you mean `assumptions`?"), "{said}");
+}

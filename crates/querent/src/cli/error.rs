@@ -161,6 +161,11 @@ fn invalid_value(error: &clap::Error, arg: &str) -> (String, Option<String>) {
 
 const DASHED: &str = "write a value that begins with a dash as --option='- the value'";
 
+/// Whether it is what somebody may have meant.
+fn is_guess(kind: ContextKind) -> bool {
+    matches!(kind, ContextKind::SuggestedSubcommand | ContextKind::SuggestedArg | ContextKind::SuggestedValue)
+}
+
 /// What clap found, in words: an option without the name of its value.
 fn shown(error: &clap::Error, kind: ContextKind) -> Option<String> {
     let bare = |text: &str| match text.split_once(' ') {
@@ -169,6 +174,8 @@ fn shown(error: &clap::Error, kind: ContextKind) -> Option<String> {
     };
     match error.get(kind)? {
         ContextValue::String(text) => Some(bare(text)),
+        // The nearest stands last; the others are guesses that help nobody.
+        ContextValue::Strings(texts) if is_guess(kind) => texts.last().map(|text| bare(text)),
         ContextValue::Strings(texts) if !texts.is_empty() => {
             Some(texts.iter().map(|text| bare(text)).collect::<Vec<_>>().join(", "))
         }

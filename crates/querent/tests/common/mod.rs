@@ -109,6 +109,25 @@ impl Project {
         reply["question_id"].as_str().unwrap().to_owned()
     }
 
+    /// The engineer puts a decision on item 42 on record.
+    pub(crate) fn assumes(&self, decision: &str, risk: &str, confidence: &str) {
+        self.ok(&[
+            "assume",
+            "--item",
+            "42",
+            "--agent",
+            "engineer",
+            "--decision",
+            decision,
+            "--reasoning",
+            "it is so everywhere",
+            "--confidence",
+            confidence,
+            "--risk",
+            risk,
+        ]);
+    }
+
     /// The engineer asks a human on item 42 and waits. Returns the question's id.
     pub(crate) fn asks_human(&self) -> String {
         self.asks_human_with(&[])
