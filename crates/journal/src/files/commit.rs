@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use querent_core::Envelope;
 
-use super::flush::Flushed;
+use super::flush::{Flushed, LedgersLock};
 use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
@@ -192,8 +192,10 @@ impl Shared {
         if store.behind() < late {
             return Ok(());
         }
+        // Somebody else who is at it brings the derived files almost as far.
+        let Some(lock) = LedgersLock::take(&self.layout)? else { return Ok(()) };
         let Some(plan) = store.plan()? else { return Ok(()) };
-        if let Flushed::To(checkpoint) = plan.carry_out(&self.layout, &self.options)? {
+        if let Flushed::To(checkpoint) = plan.carry_out(&lock, &self.layout, &self.options)? {
             store.flushed(&checkpoint)?;
         }
         Ok(())
@@ -226,27 +228,37 @@ impl Shared {
             lag.behind = false;
             drop(lag);
             // What fails here is done by the next writer.
-            let _ = self.flush();
+            let followed = self.flush(false).unwrap_or(true);
             lag = hold(&self.lag);
+            lag.behind |= !followed;
         }
         drop(lag);
-        let _ = self.flush();
+        let _ = self.flush(true);
     }
 
-    fn flush(&self) -> Result<(), Error> {
+    /// Lets the derived files follow; says whether they do. Where another process is at it, or was a moment ago, that is
+    /// enough, unless this is the last time.
+    fn flush(&self, last: bool) -> Result<bool, Error> {
         let mut writer = hold(&self.writer);
-        let Some(mut store) = writer.store.take() else { return Ok(()) };
+        // The lock comes before the plan: a plan that somebody else has carried out is work for nothing.
+        let Some(lock) = LedgersLock::take(&self.layout)? else { return Ok(false) };
+        let Some(mut store) = writer.store.take() else { return Ok(true) };
+        if store.learn_of_flushes()? && !last {
+            writer.store = Some(store);
+            return Ok(false);
+        }
         let plan = store.plan()?;
         writer.store = Some(store);
         drop(writer);
-        let Some(plan) = plan else { return Ok(()) };
-        match plan.carry_out(&self.layout, &self.options)? {
+        let Some(plan) = plan else { return Ok(true) };
+        let flushed = plan.carry_out(&lock, &self.layout, &self.options)?;
+        drop(lock);
+        match flushed {
             Flushed::To(checkpoint) => {
                 if let Some(store) = hold(&self.writer).store.as_mut() {
                     store.flushed(&checkpoint)?;
                 }
             }
-            Flushed::Busy => {}
             Flushed::Unsound => {
                 let mut writer = hold(&self.writer);
                 let _lock = writer.lock(self)?;
@@ -254,7 +266,7 @@ impl Shared {
                 recover::recover(&self.layout)?;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn reach(&self, step: Step) -> Result<(), Error> {

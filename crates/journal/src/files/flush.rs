@@ -35,8 +35,6 @@ pub(crate) struct Planned {
 pub(crate) enum Flushed {
     /// The derived files hold the log up to here.
     To(Checkpoint),
-    /// Somebody else is at it.
-    Busy,
     /// There is no checkpoint to go on from: everything must be put in order first.
     Unsound,
 }
@@ -59,8 +57,8 @@ impl LedgersLock {
         Ok(Self(file))
     }
 
-    /// Takes the lock if it is free.
-    fn take(layout: &Layout) -> Result<Option<Self>, Error> {
+    /// Takes the lock, unless somebody else is at it.
+    pub(crate) fn take(layout: &Layout) -> Result<Option<Self>, Error> {
         let file = Self::open(layout)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
@@ -77,9 +75,8 @@ impl LedgersLock {
 }
 
 impl Plan {
-    /// Writes what is planned, unless somebody else is at it.
-    pub(crate) fn carry_out(&self, layout: &Layout, options: &Options) -> Result<Flushed, Error> {
-        let Some(_lock) = LedgersLock::take(layout)? else { return Ok(Flushed::Busy) };
+    /// Writes what is planned.
+    pub(crate) fn carry_out(&self, _lock: &LedgersLock, layout: &Layout, options: &Options) -> Result<Flushed, Error> {
         let Some(mut checkpoint) = Checkpoint::sound(layout) else { return Ok(Flushed::Unsound) };
         if checkpoint.place >= self.end {
             return Ok(Flushed::To(checkpoint));

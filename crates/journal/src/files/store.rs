@@ -203,10 +203,7 @@ impl Store {
 
     /// What is to be written so that the derived files hold the whole log. Costs what the tail touches.
     pub(crate) fn plan(&mut self) -> Result<Option<Plan>, Error> {
-        // Another process may have brought the derived files farther than this one knows.
-        if let Some(checkpoint) = Checkpoint::sound(&self.layout) {
-            self.flushed(&checkpoint)?;
-        }
+        self.learn_of_flushes()?;
         // The lines of each item and question by their place in the tail: it is walked once, however much it touches.
         let mut touched: BTreeMap<ItemId, (Place, BTreeMap<QuestionId, Vec<usize>>)> = BTreeMap::new();
         for (line, entry) in self.tail.iter().enumerate() {
@@ -237,6 +234,15 @@ impl Store {
         };
         let lines = self.tail.iter().flat_map(keys_of).collect();
         Ok((!ledgers.is_empty()).then_some(Plan { end: self.log.place, lines, opened, ledgers }))
+    }
+
+    /// Whether another process has brought the derived files farther than this one knew.
+    pub(crate) fn learn_of_flushes(&mut self) -> Result<bool, Error> {
+        let behind = self.behind();
+        if let Some(checkpoint) = Checkpoint::sound(&self.layout) {
+            self.flushed(&checkpoint)?;
+        }
+        Ok(self.behind() < behind)
     }
 
     /// The derived files hold the log up to `checkpoint`; what was kept for them is no longer needed.
@@ -378,6 +384,7 @@ fn evolve_held(state: &mut State, record: &Record) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::flush::LedgersLock;
     use super::super::log;
     use super::super::scan::scan;
     use super::*;
@@ -448,7 +455,9 @@ mod tests {
         assert!(all_are_found(&other));
 
         let plan = one.plan().unwrap().unwrap();
-        plan.carry_out(&layout, &Options::new("test")).unwrap();
+        let lock = LedgersLock::take(&layout).unwrap().unwrap();
+        plan.carry_out(&lock, &layout, &Options::new("test")).unwrap();
+        drop(lock);
         assert!(all_are_found(&other), "by what it saw itself");
         other.plan().unwrap();
 
