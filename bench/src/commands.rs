@@ -1,9 +1,10 @@
 //! Durable commands through the hub: questions and answers, as agents make them.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use querent_core::reply::{AnswerReply, AskReply, ItemReply};
 use querent_core::{Action, Ask, Command, ItemId, Party, Via};
@@ -43,11 +44,15 @@ pub(crate) fn talk(hub: &Handle, item: &str, commands: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// A question of a usual size.
+/// A question of a usual size that nobody asked before: an answer that is known would be given without asking.
 pub(crate) fn ask() -> Action {
+    static ASKED: AtomicU64 = AtomicU64::new(0);
+    let (process, number) = (std::process::id(), ASKED.fetch_add(1, Ordering::Relaxed));
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let table = format!("{process}x{number}x{}", since.as_nanos());
     Action::Ask(Box::new(Ask {
         topic: "Storage of sessions".to_owned(),
-        prompt: "The ADR says Postgres, the ticket says Redis. Which of the two holds the sessions?".to_owned(),
+        prompt: format!("The ADR says Postgres, the ticket says Redis. Which holds the table {table}?"),
         ..Ask::default()
     }))
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use querent_core::{
-    Action, Applied, Command, Envelope, Item, ItemId, Moment, Party, QuestionId, Rules, State, Ticket, Via, apply,
+    Action, Applied, Command, Envelope, Item, ItemId, Moment, Needs, Party, QuestionId, Rules, State, Ticket, Via,
+    apply,
 };
 use querent_hub::{Handle, Project};
 use querent_journal::files::{Ledgers, Options};
@@ -36,7 +37,7 @@ impl Seeder {
             rules: Arc::clone(&self.rules),
             prefix: format!("seed-{}", self.operations),
         };
-        self.journal.update(Update { item: item.clone(), ticket: None, job: Box::new(job) })?;
+        self.journal.update(Update { stream: item.clone().into(), ticket: None, job: Box::new(job) })?;
         Ok(())
     }
 
@@ -87,8 +88,8 @@ struct Many {
 }
 
 impl Job for Many {
-    fn needs(&mut self, _item: &Item) -> Vec<QuestionId> {
-        Vec::new()
+    fn needs(&mut self, _item: &Item) -> Needs {
+        Needs::default()
     }
 
     fn run(&mut self, state: &mut State) -> Applied {

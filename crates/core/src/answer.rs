@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::id::{LearnedId, QuestionId};
 use crate::moment::Moment;
 use crate::party::{Party, Via};
 use crate::question::{Choice, words};
@@ -51,6 +52,18 @@ pub struct Answer {
     pub at: Moment,
     /// How it came about.
     pub provenance: Provenance,
+    /// What it was learned as, and from which question, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<LearnedFrom>,
+}
+
+/// Where a learned answer was learned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LearnedFrom {
+    /// What it is learned as.
+    pub id: LearnedId,
+    /// The last question that a human answered so.
+    pub question_id: QuestionId,
 }
 
 words!(

@@ -1,18 +1,23 @@
 //! The pure half of the apply path: what is due comes first, then the command, then its reply.
 
+use serde::Serialize;
+
+use crate::assumption::Source;
 use crate::command::{Action, Command};
-use crate::decide::decide;
+use crate::decide::{candidate, decide, decide_revoke};
 use crate::due::due;
 use crate::event::{Event, Record};
 use crate::evolve::evolve;
-use crate::id::{ItemId, OperationId, QuestionId};
+use crate::id::{Fingerprint, LearnedId, OperationId, QuestionId};
 use crate::item::Item;
 use crate::moment::Moment;
-use crate::party::Party;
+use crate::party::{Party, Via};
 use crate::policy::Rules;
 use crate::refusal::{Code, Refusal};
 use crate::reply::{Envelope, reply};
 use crate::state::State;
+use crate::stream::{Shared, Stream};
+use crate::view::LearnedView;
 
 /// Events that are recorded together or not at all.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +34,7 @@ pub struct Ticket {
     /// Its operation id.
     pub id: OperationId,
     /// Its content, in short ([`Command::fingerprint`]).
-    pub fingerprint: String,
+    pub fingerprint: Fingerprint,
     /// Whether the id was made at random for this one, so that nobody can have used it before.
     pub is_fresh: bool,
 }
@@ -52,15 +57,15 @@ pub struct Operation {
     /// Its id.
     pub id: OperationId,
     /// Its content, in short ([`Command::fingerprint`]).
-    pub fingerprint: String,
+    pub fingerprint: Fingerprint,
     /// What was replied.
     pub reply: Envelope,
 }
 
 impl Operation {
     /// The reply to the same operation sent again: the first reply, or a refusal if the content differs.
-    pub fn replay(&self, fingerprint: &str) -> Result<Envelope, Refusal> {
-        if self.fingerprint == fingerprint {
+    pub fn replay(&self, fingerprint: &Fingerprint) -> Result<Envelope, Refusal> {
+        if self.fingerprint == *fingerprint {
             return Ok(self.reply.clone());
         }
         let message = format!("operation id `{}` was used for another command", self.id);
@@ -85,7 +90,7 @@ pub fn apply(state: &mut State, command: &Command, ticket: &Ticket, rules: &Rule
         Ok(events) => events,
         Err(refusal) => return Applied { batches, reply: Envelope::refused(&refusal) },
     };
-    let records = take(state, &command.item, &command.by, Some(&ticket.id), events, at);
+    let records = take(state, &command.item.clone().into(), &command.by, Some(&ticket.id), events, at);
     let reply = reply(state, command, &records);
     let Ticket { id, fingerprint, .. } = ticket.clone();
     let operation = Operation { id, fingerprint, reply: reply.clone() };
@@ -103,30 +108,96 @@ pub fn tick(state: &mut State, rules: &Rules, at: Moment) -> Vec<Batch> {
             (!events.is_empty()).then_some((command, events))
         });
         let Some((command, events)) = decided else { break };
-        let records = take(state, &command.item, &command.by, None, events, at);
+        let records = take(state, &command.item.clone().into(), &command.by, None, events, at);
         batches.push(Batch { records, operation: None });
     }
     batches
 }
 
-/// The questions that [`tick`] cannot do without: all that is open, if any of it is due.
-pub fn needs_of_tick(item: &Item, at: Moment) -> Vec<QuestionId> {
-    let due = item.open.values().any(|it| it.due.is_some_and(|due| due <= at));
-    item.open.keys().filter(|_| due).map(|number| item.question_id(*number)).collect()
+/// What a decision looks at beside the item.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Its questions.
+    pub questions: Vec<QuestionId>,
+    /// What all items share.
+    pub shared: Vec<Shared>,
 }
 
-/// The questions that [`apply`] cannot do without.
-pub fn needs(command: &Command, item: &Item, at: Moment) -> Vec<QuestionId> {
-    // An item that ends withdraws all that is open.
-    let ends = matches!(command.action, Action::EndItem { .. });
-    let open = item.open.keys().filter(|_| ends).map(|number| item.question_id(*number));
-    let named = command.action.question().filter(|id| id.item == item.id).cloned();
-    needs_of_tick(item, at).into_iter().chain(open).chain(named).collect()
+/// What [`tick`] cannot do without: all that is open, if any of it is due.
+pub fn needs_of_tick(item: &Item, at: Moment) -> Needs {
+    let due = item.open.values().any(|it| it.due.is_some_and(|due| due <= at));
+    let questions = item.open.keys().filter(|_| due).map(|number| item.question_id(*number)).collect();
+    // Whatever settles a strict question frees the quota.
+    let strict = item.open.values().any(|it| it.strict);
+    Needs { questions, shared: strict.then_some(Shared::Quota).into_iter().collect() }
+}
+
+/// What [`apply`] cannot do without.
+pub fn needs(command: &Command, item: &Item, at: Moment) -> Needs {
+    let mut needs = needs_of_tick(item, at);
+    let (questions, shared) = (&mut needs.questions, &mut needs.shared);
+    questions.extend(command.action.question().filter(|id| id.item == item.id).cloned());
+    match &command.action {
+        // An item that ends withdraws all that is open.
+        Action::EndItem { .. } => questions.extend(item.open.keys().map(|number| item.question_id(*number))),
+        Action::Ask(ask) => {
+            questions.extend(candidate(item, ask));
+            shared.extend(Shared::ALL);
+        }
+        Action::Answer { .. } if command.by.is_human() => shared.push(Shared::Knowledge),
+        Action::Review { assumption, .. } => {
+            let judged = item.assumptions.get(&assumption.number).filter(|it| it.source == Source::Learned);
+            questions.extend(judged.and_then(|it| it.question_id.clone()));
+            shared.push(Shared::Knowledge);
+        }
+        _ => {}
+    }
+    needs
+}
+
+/// A person takes a learned answer back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Revoke {
+    /// Which.
+    pub learned: LearnedId,
+    /// Who.
+    pub by: Party,
+    /// In words.
+    pub note: Option<String>,
+    /// Through which surface.
+    #[serde(skip)]
+    pub via: Via,
+}
+
+#[derive(Serialize)]
+struct Revoked<'a> {
+    learned: Option<LearnedView<'a>>,
+}
+
+impl Revoke {
+    /// What identifies its content.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&serde_json::to_vec(&("revoke", self)).unwrap_or_default())
+    }
+}
+
+/// Takes a learned answer back, and that into the state, of which only what was learned must be at hand.
+pub fn revoke(state: &mut State, revoke: &Revoke, ticket: &Ticket, at: Moment) -> Applied {
+    let events = match decide_revoke(state, revoke) {
+        Ok(event) => vec![event],
+        Err(refusal) => return Applied { batches: Vec::new(), reply: Envelope::refused(&refusal) },
+    };
+    let records = take(state, &Shared::Knowledge.into(), &revoke.by, Some(&ticket.id), events, at);
+    let learned = state.knowledge.learned.get(&revoke.learned.0).map(LearnedView);
+    let reply = Envelope::ok(&Revoked { learned });
+    let Ticket { id, fingerprint, .. } = ticket.clone();
+    let operation = Operation { id, fingerprint, reply: reply.clone() };
+    Applied { batches: vec![Batch { records, operation: Some(operation) }], reply }
 }
 
 fn take(
     state: &mut State,
-    stream: &ItemId,
+    home: &Stream,
     by: &Party,
     operation: Option<&OperationId>,
     events: Vec<Event>,
@@ -134,16 +205,9 @@ fn take(
 ) -> Vec<Record> {
     let mut records = Vec::with_capacity(events.len());
     for event in events {
-        let version = state.version() + 1;
-        let record = Record {
-            seq: 0,
-            stream: stream.clone(),
-            version,
-            at,
-            by: by.clone(),
-            operation_id: operation.cloned(),
-            event,
-        };
+        let stream = event.shared().map_or_else(|| home.clone(), Stream::from);
+        let version = state.version(&stream) + 1;
+        let record = Record { seq: 0, stream, version, at, by: by.clone(), operation_id: operation.cloned(), event };
         evolve(state, &record);
         records.push(record);
     }

@@ -1,15 +1,13 @@
 //! What somebody wants to happen to an item.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::answer::Expected;
 use crate::assumption::{Confidence, RiskIfWrong, Source, Verdict};
-use crate::id::{AssumptionId, ItemId, QuestionId, SessionId};
+use crate::id::{AssumptionId, Fingerprint, ItemId, QuestionId, SessionId};
 use crate::item::Outcome;
 use crate::moment::Span;
 use crate::party::{Party, Via};
@@ -186,6 +184,9 @@ pub struct Ask {
     /// What the asker tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<BTreeMap<String, String>>,
+    /// Whether the matter is so complex that evidence includes an investigation.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub complex: bool,
     /// Words to find it by.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -234,11 +235,8 @@ words!(
 
 impl Command {
     /// What identifies the command's content: all fields but time and the surface that carried it.
-    pub fn fingerprint(&self) -> String {
-        let mut hasher = SipHasher13::new();
-        let content = serde_json::to_vec(&(&self.item, &self.by, &self.action)).unwrap_or_default();
-        hasher.write(&content);
-        format!("{:032x}", hasher.finish128().as_u128())
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&serde_json::to_vec(&(&self.item, &self.by, &self.action)).unwrap_or_default())
     }
 }
 

@@ -9,8 +9,12 @@ use crate::answer::Answer;
 use crate::assumption::{Assumption, AssumptionStatus};
 use crate::id::{AgentName, ItemId, QuestionId};
 use crate::item::Item;
+use crate::learned::{Knowledge, Learned};
 use crate::question::Question;
-use crate::view::QuestionView;
+use crate::view::{LearnedView, QuestionView};
+
+/// How much of what was learned an agent is told.
+const MOST_LEARNED: usize = 10;
 
 /// The context of an agent on an item.
 #[derive(Serialize)]
@@ -27,8 +31,8 @@ pub struct Context<'a> {
     pub answers: Vec<Answered<'a>>,
     /// What was decided without being told and still stands, or was confirmed; what is riskiest first.
     pub assumptions: Vec<&'a Assumption>,
-    /// What was learned and may apply.
-    pub learned: Vec<serde_json::Value>,
+    /// What was learned: these are not asked any more. The most used first.
+    pub learned: Vec<LearnedView<'a>>,
     #[serde(skip)]
     title: &'a str,
 }
@@ -47,8 +51,16 @@ pub struct Answered<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// From the item, its open questions, and the last ones that have an answer, newest first.
-    pub fn new(item: &'a Item, agent: &'a AgentName, open: &'a [Question], answered: &'a [Question]) -> Self {
+    /// From the item, its open questions, the last ones that have an answer, newest first, and what was learned.
+    pub fn new(
+        item: &'a Item,
+        agent: &'a AgentName,
+        open: &'a [Question],
+        answered: &'a [Question],
+        knowledge: &'a Knowledge,
+    ) -> Self {
+        let mut learned: Vec<&Learned> = knowledge.active().collect();
+        learned.sort_by_key(|it| (std::cmp::Reverse(it.uses), std::cmp::Reverse(it.id)));
         let (mut overturned, mut others): (Vec<&Assumption>, Vec<&Assumption>) =
             item.assumptions.values().partition(|it| it.status == AssumptionStatus::Overturned);
         overturned.reverse();
@@ -64,7 +76,7 @@ impl<'a> Context<'a> {
             open_questions: open.iter().map(|question| QuestionView { question, with_thread: false }).collect(),
             answers: answers.collect(),
             assumptions: others,
-            learned: Vec::new(),
+            learned: learned.into_iter().take(MOST_LEARNED).map(LearnedView).collect(),
             title: &item.title,
         }
     }
@@ -82,6 +94,7 @@ impl<'a> Context<'a> {
         section("Open questions", self.open_questions.iter().map(|it| open(it.question)).collect());
         section("Answers", self.answers.iter().map(answered).collect());
         section("Assumptions", self.assumptions.iter().map(|it| assumption(it)).collect());
+        section("Learned: answered without asking", self.learned.iter().map(|it| learned(it.0)).collect());
         text
     }
 }
@@ -112,6 +125,10 @@ fn assumption(it: &Assumption) -> String {
     let (decision, reasoning) = (line(&it.decision), line(&it.reasoning));
     let (risk, confidence) = (it.risk_if_wrong.level, it.confidence);
     format!("- {} ({}): {decision}, because {reasoning} (confidence {confidence}, risk {risk})", it.id, it.status)
+}
+
+fn learned(it: &Learned) -> String {
+    format!("- {}: {} -> {} (confidence {})", it.id, line(&it.prompt), line(&it.answer.text), it.confidence)
 }
 
 /// A text on one line, without control characters.

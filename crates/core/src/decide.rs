@@ -15,23 +15,30 @@ mod expire;
 mod finish_session;
 mod follow_up;
 mod gate;
+mod known;
 mod open_item;
 mod remind;
 mod resolve;
 mod resume;
 mod retry;
 mod review;
+mod revoke;
 mod rights;
 mod start_session;
+mod strict;
 mod withdraw;
 
 use crate::command::{Action, Command};
-use crate::event::Event;
+use crate::event::{Event, QuotaFreed};
 use crate::item::Item;
 use crate::moment::Moment;
-use crate::policy::Rules;
+use crate::policy::{Autonomy, Rules};
+use crate::quota;
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
+
+pub(crate) use known::candidate;
+pub(crate) use revoke::decide as decide_revoke;
 
 /// Judges a command. `rules` are the project's files as they are now: facts, like the time.
 ///
@@ -41,35 +48,54 @@ pub fn decide(state: &State, command: &Command, rules: &Rules, at: Moment) -> Re
     if let Action::OpenItem { title, workflow, autonomy } = &command.action {
         return open_item::decide(state, command, title, workflow.as_deref(), *autonomy, rules);
     }
-    let now = Now { item: state.item(&command.item)?, command, rules, at };
-    match &command.action {
+    let now = Now { item: state.item(&command.item)?, state, command, rules, at };
+    let mut events = act(&now)?;
+    let freed: Vec<Event> =
+        quota::settled(now.item, &events).map(|id| QuotaFreed { question: id.clone() }.into()).collect();
+    events.extend(freed);
+    // What all items share comes first, so that a batch ends with the item's own story.
+    events.sort_by_key(|event| event.shared().is_none());
+    Ok(events)
+}
+
+fn act(now: &Now<'_>) -> Result<Vec<Event>, Refusal> {
+    let state = now.state;
+    match &now.command.action {
         Action::OpenItem { .. } => Ok(Vec::new()),
-        Action::StartSession { session } => start_session::decide(&now, session.as_ref()),
-        Action::FinishSession { session, keep } => finish_session::decide(&now, session.as_ref(), *keep),
-        Action::Advance { to } => advance::decide(&now, to),
-        Action::EndItem { outcome } => end_item::decide(&now, *outcome),
-        Action::Ask(ask) => ask::decide(&now, ask),
-        Action::FollowUp { question, prompt } => follow_up::decide(&now, state.question(question)?, prompt),
-        Action::Answer { question, answer } => answer::decide(&now, state.question(question)?, answer),
-        Action::Resolve { question, note } => resolve::decide(&now, state.question(question)?, note.as_deref()),
+        Action::StartSession { session } => start_session::decide(now, session.as_ref()),
+        Action::FinishSession { session, keep } => finish_session::decide(now, session.as_ref(), *keep),
+        Action::Advance { to } => advance::decide(now, to),
+        Action::EndItem { outcome } => end_item::decide(now, *outcome),
+        Action::Ask(ask) => ask::decide(now, ask),
+        Action::FollowUp { question, prompt } => follow_up::decide(now, state.question(question)?, prompt),
+        Action::Answer { question, answer } => answer::decide(now, state.question(question)?, answer),
+        Action::Resolve { question, note } => resolve::decide(now, state.question(question)?, note.as_deref()),
         Action::Escalate { question, summary, cause } => {
-            escalate::decide(&now, state.question(question)?, summary.as_deref(), *cause)
+            escalate::decide(now, state.question(question)?, summary.as_deref(), *cause)
         }
-        Action::Withdraw { question, reason } => withdraw::decide(&now, state.question(question)?, reason.as_deref()),
-        Action::Assume(assume) => assume::decide(&now, assume),
-        Action::Review { assumption, verdict, note } => review::decide(&now, assumption, *verdict, note.as_deref()),
-        Action::Retry { question } => retry::decide(&now, state.question(question)?),
-        Action::Remind { question } => remind::decide(&now, state.question(question)?),
-        Action::Expire { question } => expire::decide(&now, state.question(question)?),
+        Action::Withdraw { question, reason } => withdraw::decide(now, state.question(question)?, reason.as_deref()),
+        Action::Assume(assume) => assume::decide(now, assume),
+        Action::Review { assumption, verdict, note } => review::decide(now, assumption, *verdict, note.as_deref()),
+        Action::Retry { question } => retry::decide(now, state.question(question)?),
+        Action::Remind { question } => remind::decide(now, state.question(question)?),
+        Action::Expire { question } => expire::decide(now, state.question(question)?),
     }
 }
 
 /// All that a decision about an existing item looks at.
 struct Now<'a> {
     item: &'a Item,
+    state: &'a State,
     command: &'a Command,
     rules: &'a Rules,
     at: Moment,
+}
+
+impl Now<'_> {
+    /// How readily agents ask on the item.
+    fn autonomy(&self) -> Autonomy {
+        self.item.autonomy.unwrap_or(self.rules.config.project.autonomy)
+    }
 }
 
 /// An item whose stage does not allow what was wanted, with the question that it waits for.

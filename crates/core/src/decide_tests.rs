@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::stream::Stream;
 use crate::{Ask, Cause, Config, Party, Via, Workflow, event::Record, evolve};
 
 fn rules() -> Rules {
@@ -38,7 +39,8 @@ fn state(commands: &[Command]) -> State {
     let open = command("human", Action::OpenItem { title: "Log in".into(), workflow: None, autonomy: None });
     for command in [open].iter().chain(commands) {
         for event in decide(&state, command, &rules(), ten_o_clock()).unwrap() {
-            let (stream, by, version) = (command.item.clone(), command.by.clone(), state.version() + 1);
+            let stream = event.shared().map_or_else(|| command.item.clone().into(), Stream::from);
+            let (by, version) = (command.by.clone(), state.version(&stream) + 1);
             evolve(&mut state, &Record { seq: 0, stream, version, at: ten_o_clock(), by, operation_id: None, event });
         }
     }

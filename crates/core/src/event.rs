@@ -5,21 +5,23 @@ use serde::{Deserialize, Serialize};
 use crate::answer::Answer;
 use crate::assumption::Assumption;
 use crate::command::Cause;
-use crate::id::{AgentName, AssumptionId, ItemId, OperationId, QuestionId, SessionId};
+use crate::id::{AgentName, AssumptionId, Fingerprint, LearnedId, OperationId, QuestionId, SessionId};
 use crate::item::{OpenQuestion, Outcome, Stage};
+use crate::learned::Learned;
 use crate::moment::Moment;
 use crate::party::{Party, Via};
 use crate::policy::Autonomy;
-use crate::question::{Question, Status, words};
+use crate::question::{Asker, Question, Status, words};
+use crate::stream::{Shared, Stream};
 
 /// An event in its place in the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Its place in the journal; dense, 1 for the first.
     pub seq: u64,
-    /// The item that it belongs to.
-    pub stream: ItemId,
-    /// Its place among the events of its item; dense, 1 for the first.
+    /// The stream that it belongs to: an item's, or a shared one.
+    pub stream: Stream,
+    /// Its place among the events of its stream; dense, 1 for the first.
     pub version: u64,
     /// When it happened.
     pub at: Moment,
@@ -112,6 +114,22 @@ events! {
     AssumptionConfirmed = "assumption_confirmed",
     /// That was wrong.
     AssumptionOverturned = "assumption_overturned",
+    /// It was asked again, and the answer stands.
+    QuestionReused = "question_reused",
+    /// A strict question is active.
+    QuotaTaken = "quota_taken",
+    /// It is settled.
+    QuotaFreed = "quota_freed",
+    /// A human's answer, in case that it is given again.
+    AnswerNoted = "answer_noted",
+    /// An answer that is given without asking from now on.
+    AnswerLearned = "answer_learned",
+    /// It was.
+    LearnedAnswerUsed = "learned_answer_used",
+    /// A human said otherwise.
+    LearnedAnswerOverruled = "learned_answer_overruled",
+    /// It is not given any more.
+    LearnedAnswerRevoked = "learned_answer_revoked",
 }
 
 impl Event {
@@ -138,7 +156,28 @@ impl Event {
             | Self::SessionFinished(_)
             | Self::AssumptionRecorded(_)
             | Self::AssumptionConfirmed(_)
-            | Self::AssumptionOverturned(_) => None,
+            | Self::AssumptionOverturned(_)
+            | Self::QuestionReused(_)
+            | Self::QuotaTaken(_)
+            | Self::QuotaFreed(_)
+            | Self::AnswerNoted(_)
+            | Self::AnswerLearned(_)
+            | Self::LearnedAnswerUsed(_)
+            | Self::LearnedAnswerOverruled(_)
+            | Self::LearnedAnswerRevoked(_) => None,
+        }
+    }
+
+    /// The shared stream that it belongs to, whatever the command was about; none if that is the item's own.
+    pub const fn shared(&self) -> Option<Shared> {
+        match self {
+            Self::QuotaTaken(_) | Self::QuotaFreed(_) => Some(Shared::Quota),
+            Self::AnswerNoted(_)
+            | Self::AnswerLearned(_)
+            | Self::LearnedAnswerUsed(_)
+            | Self::LearnedAnswerOverruled(_)
+            | Self::LearnedAnswerRevoked(_) => Some(Shared::Knowledge),
+            _ => None,
         }
     }
 }
@@ -219,6 +258,12 @@ data! {
     QuestionAsked {
         /// All of it; its thread is empty here and begins with this event.
         question: Box<Question>,
+        /// What it is known by when it is asked again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pattern: Option<Fingerprint>,
+        /// Whether it passed the strict gate.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        strict: bool,
         /// Through which surface.
         via: Via,
     }
@@ -327,6 +372,9 @@ data! {
         answer: Answer,
         /// Whether it differs from what was done without it.
         differs: bool,
+        /// What the question is known by when it is asked again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pattern: Option<Fingerprint>,
     }
     /// Something was decided without being told.
     AssumptionRecorded {
@@ -346,6 +394,62 @@ data! {
     AssumptionOverturned {
         /// The assumption.
         assumption: AssumptionId,
+        /// In words.
+        note: Option<String>,
+        /// Through which surface.
+        via: Via,
+    }
+    /// It was asked again, and the answer stands.
+    QuestionReused {
+        /// The question that has the answer.
+        question: QuestionId,
+        /// Who asked again.
+        from: Asker,
+        /// Through which surface.
+        via: Via,
+    }
+    /// A strict question is active.
+    QuotaTaken {
+        /// The question.
+        question: QuestionId,
+    }
+    /// It is settled.
+    QuotaFreed {
+        /// The question.
+        question: QuestionId,
+    }
+    /// A human's answer, in case that it is given again.
+    AnswerNoted {
+        /// What was asked.
+        pattern: Fingerprint,
+        /// What was answered.
+        answer: Fingerprint,
+        /// The question.
+        question: QuestionId,
+    }
+    /// An answer that is given without asking from now on.
+    AnswerLearned {
+        /// All of it.
+        learned: Box<Learned>,
+    }
+    /// It was.
+    LearnedAnswerUsed {
+        /// What was learned.
+        learned: LearnedId,
+        /// The question that it answered.
+        question: QuestionId,
+    }
+    /// A human said otherwise.
+    LearnedAnswerOverruled {
+        /// What was learned.
+        learned: LearnedId,
+        /// The question that it was about.
+        question: QuestionId,
+    }
+    /// It is not given any more.
+    LearnedAnswerRevoked {
+        /// What was learned.
+        learned: LearnedId,
         /// In words.
         note: Option<String>,
         /// Through which surface.

@@ -6,11 +6,15 @@ use crate::item::{Item, OpenQuestion, Stage};
 use crate::question::{Entry, EntryKind, Question, Status};
 use crate::session::Session;
 use crate::state::State;
-use crate::{AgentName, AssumptionId, ItemId, Party, Via};
+use crate::stream::Stream;
+use crate::{AgentName, Answer, AssumptionId, Fingerprint, Party, Provenance, SessionId, Via};
 
 /// Takes one record into the state. The item and each question fold on their own, so they may lag each other.
 pub fn evolve(state: &mut State, record: &Record) {
-    evolve_item(&mut state.item, record);
+    match &record.stream {
+        Stream::Item(_) => evolve_item(&mut state.item, record),
+        Stream::Shared(shared) => return state.evolve_shared(*shared, record),
+    }
     let Some(id) = record.event.question() else { return };
     let mut question = state.questions.remove(id);
     evolve_question(&mut question, record);
@@ -19,12 +23,12 @@ pub fn evolve(state: &mut State, record: &Record) {
     }
 }
 
-/// Takes one record into the item alone.
+/// Takes one record into the item alone. A record of another stream is none of its business.
 pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
     if let Event::ItemOpened(opened) = &record.event {
-        if item.is_none() {
+        if let (None, Some(id)) = (&item, record.stream.item()) {
             *item = Some(Item {
-                id: record.stream.clone(),
+                id: id.clone(),
                 title: opened.title.clone(),
                 workflow: opened.workflow.clone(),
                 stage: opened.stage.clone(),
@@ -41,12 +45,14 @@ pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
                 answered: std::collections::BTreeSet::new(),
                 autonomy: opened.autonomy,
                 assumptions: std::collections::BTreeMap::new(),
+                settled: std::collections::BTreeMap::new(),
                 version: record.version,
             });
         }
         return;
     }
-    let Some(item) = item.as_mut().filter(|item| item.version < record.version) else { return };
+    let is_new = |item: &&mut Item| record.stream == item.id && item.version < record.version;
+    let Some(item) = item.as_mut().filter(is_new) else { return };
     item.version = record.version;
     item.updated_at = record.at;
     match record.event.question().map(|id| id.number) {
@@ -87,12 +93,10 @@ fn item_changes(item: &mut Item, record: &Record) {
             item.sessions.values_mut().for_each(|session| session.finished = true);
         }
         Event::SessionStarted(it) => {
-            let session = Session { agent: it.agent.clone(), finished: false, last_activity: record.at };
-            item.sessions.insert(it.session.clone(), session);
+            hear_of(item, record, &it.session, &it.agent).finished = false;
         }
         Event::SessionFinished(it) => {
-            let session = Session { agent: it.agent.clone(), finished: true, last_activity: record.at };
-            item.sessions.insert(it.session.clone(), session);
+            hear_of(item, record, &it.session, &it.agent).finished = true;
         }
         Event::AssumptionRecorded(it) => {
             item.assumptions.insert(it.assumption.id.number, (*it.assumption).clone());
@@ -108,6 +112,15 @@ fn item_changes(item: &mut Item, record: &Record) {
     }
 }
 
+/// The session, which is heard of now. One that starts again is the same one.
+fn hear_of<'a>(item: &'a mut Item, record: &Record, id: &SessionId, agent: &AgentName) -> &'a mut Session {
+    let fresh = || Session { agent: agent.clone(), finished: false, last_activity: record.at, strict: None };
+    let session = item.sessions.entry(id.clone()).or_insert_with(fresh);
+    session.agent.clone_from(agent);
+    session.last_activity = record.at;
+    session
+}
+
 fn judge(item: &mut Item, record: &Record, id: &AssumptionId, status: AssumptionStatus, note: Option<&str>) {
     if let Some(assumption) = item.assumptions.get_mut(&id.number) {
         assumption.status = status;
@@ -120,21 +133,18 @@ fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
         Event::QuestionAsked(it) => {
             let question = &it.question;
             item.asked = item.asked.max(number);
-            item.open.insert(number, OpenQuestion::of(question));
-            let asker = &question.from;
-            let session = item.sessions.entry(asker.session.clone()).or_insert_with(|| Session {
-                agent: asker.agent.clone(),
-                finished: false,
-                last_activity: record.at,
-            });
+            let (pattern, strict) = (it.pattern.clone(), it.strict);
+            item.open.insert(number, OpenQuestion { pattern, strict, ..OpenQuestion::of(question) });
+            let session = hear_of(item, record, &question.from.session, &question.from.agent);
             session.finished = false;
-            session.last_activity = record.at;
+            session.strict = session.strict.or(strict.then_some(number));
             return;
         }
         Event::QuestionFollowedUp(it) => waits(item, number, &it.waits),
         Event::QuestionEscalated(it) => waits(item, number, &it.waits),
         Event::QuestionAnswered(it) => {
-            item.open.remove(&number);
+            let pattern = item.open.remove(&number).and_then(|open| open.pattern);
+            remember(item, number, pattern, &it.answer);
             if it.status == Status::Answered {
                 item.answered.insert(number);
             }
@@ -150,7 +160,10 @@ fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
             item.open.remove(&number);
             item.answered.remove(&number);
         }
-        Event::LateAnswerRecorded(it) => item.needs_rework |= it.differs,
+        Event::LateAnswerRecorded(it) => {
+            item.needs_rework |= it.differs;
+            remember(item, number, it.pattern.clone(), &it.answer);
+        }
         _ => {}
     }
     if let Some(session) = record.by.agent().and_then(|agent| item.sessions.values_mut().find(|it| it.agent == *agent))
@@ -161,7 +174,16 @@ fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
 
 fn waits(item: &mut Item, number: u32, waits: &OpenQuestion) {
     item.answered.remove(&number);
-    item.open.insert(number, waits.clone());
+    let settled = item.settled.remove(&number).map(|it| it.pattern);
+    let (pattern, strict) = item.open.remove(&number).map_or((settled, false), |open| (open.pattern, open.strict));
+    item.open.insert(number, OpenQuestion { pattern, strict, ..waits.clone() });
+}
+
+/// What somebody answered is remembered. What nobody said (a fallback, a learned answer) is not.
+fn remember(item: &mut Item, number: u32, pattern: Option<Fingerprint>, answer: &Answer) {
+    if let (Some(pattern), Provenance::Human | Provenance::Agent) = (pattern, answer.provenance) {
+        item.remember(number, pattern, answer.at);
+    }
 }
 
 /// Takes one record into the question that it is about, alone.
@@ -252,7 +274,11 @@ fn question_changes(question: &mut Question, record: &Record) {
 
 fn answered(question: &mut Question, record: &Record, kind: EntryKind, answer: &crate::Answer) {
     question.answer = Some(answer.clone());
-    say(question, record, kind, answer.text.clone(), answer.via);
+    let body = match &answer.learned {
+        Some(from) => format!("{} ({}, learned from {})", answer.text, from.id, from.question_id),
+        None => answer.text.clone(),
+    };
+    say(question, record, kind, body, answer.via);
     if let Some(entry) = question.thread.last_mut() {
         entry.value = Some(answer.value.clone());
     }
@@ -282,10 +308,10 @@ fn say(question: &mut Question, record: &Record, kind: EntryKind, body: String, 
     });
 }
 
-/// An item's state, folded from all of its records.
-pub fn fold<'a>(stream: &ItemId, records: impl IntoIterator<Item = &'a Record>) -> State {
+/// The state of one item, and of what all items share, folded from their records.
+pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> State {
     let mut state = State::default();
-    for record in records.into_iter().filter(|record| record.stream == *stream) {
+    for record in records {
         evolve(&mut state, record);
     }
     state

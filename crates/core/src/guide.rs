@@ -166,6 +166,7 @@ querent ask --item ID --from AGENT --to WHO --topic \"…\" --question \"…\" -
 - Ask one thing, so that it stands alone: the reader has not seen your work. Name files, errors and values; give options.
 - Add `--no-blocking` where you can go on. Without `--wait`, wait later: `querent await CLR-ID-001`.
 - Enough: `querent resolve CLR-ID-001 --by AGENT`. Unclear: `querent follow-up CLR-ID-001 --from AGENT --question \"…\"`.
+- An answer that people gave before comes back at once (`reused`, or `provenance: learned`): work with it.
 - A refusal says in `hint` what to do; `advice` in a reply says how to ask better.
 ";
 
@@ -174,11 +175,11 @@ Ask a human only if all four hold; if one does not, decide and record an assumpt
 
 1. A blocker: `--blocker` `mutually_exclusive_requirements`, `missing_external_data` or `security_decision`.
 2. Evidence: an `--evidence` each for `codebase_search=…`, `similar_features=…`, `attempted_inference=…`, and, where the
-   matter is complex, `investigation=…`.
+   matter is complex (`--complex`), `investigation=…`.
 3. Quota: the first such question of your session, and no other one active in the project.
-4. A planning step.
+4. The item stands in a planning step.
 
-Offer two options or more and a `--fallback` that is one of them.
+Offer two options or more and a `--fallback` that is one of them. There is one round, and 5m for the answer.
 ";
 
 impl Guide {

@@ -1,9 +1,11 @@
 //! The names of things. A value of these types is well formed: parsing is the only way to make one.
 
 use std::fmt;
+use std::hash::Hasher;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::refusal::Refusal;
 
@@ -61,10 +63,11 @@ name!(
     /// The id of an item: `42`, `login-page`.
     ItemId,
     "item",
-    "1 to 64 of a-z, 0-9 and `-`, beginning with a letter or digit",
+    "1 to 64 of a-z, 0-9 and `-`, beginning with a letter or digit; `quota`, `knowledge` and `resources` are taken",
     |text| {
         let mut bytes = text.bytes();
         text.len() <= 64
+            && !matches!(text, "quota" | "knowledge" | "resources")
             && bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
             && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
     }
@@ -172,6 +175,60 @@ numbered!(
     "assumption_id",
     "ASM-<item>-<NNN>, like ASM-42-001"
 );
+
+/// The id of a learned answer, `LRN-<NNN>`: its place among all that was learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct LearnedId(pub u32);
+
+impl fmt::Display for LearnedId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("LRN-{:03}", self.0))
+    }
+}
+
+impl FromStr for LearnedId {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let parsed = text.strip_prefix("LRN-").and_then(|number| number.parse().ok()).map(Self);
+        let one_spelling = parsed.filter(|id| id.0 > 0 && id.to_string() == text);
+        one_spelling.ok_or_else(|| Refusal::malformed("learned_id", text, "LRN-<NNN>, like LRN-001"))
+    }
+}
+
+impl TryFrom<String> for LearnedId {
+    type Error = Refusal;
+
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        text.parse()
+    }
+}
+
+impl From<LearnedId> for String {
+    fn from(id: LearnedId) -> Self {
+        id.to_string()
+    }
+}
+
+/// What a text is known by without keeping it: 32 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fingerprint(String);
+
+impl Fingerprint {
+    /// That of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut hasher = SipHasher13::new();
+        hasher.write(bytes);
+        Self(format!("{:032x}", hasher.finish128().as_u128()))
+    }
+
+    /// Its digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 #[cfg(test)]
 mod tests {

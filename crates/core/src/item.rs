@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::assumption::Assumption;
-use crate::id::{AgentName, ItemId, QuestionId, SessionId};
+use crate::id::{AgentName, Fingerprint, ItemId, QuestionId, SessionId};
 use crate::moment::Moment;
 use crate::party::Party;
 use crate::policy::Autonomy;
@@ -52,11 +52,28 @@ pub struct Item {
     /// What was decided on it without being told, by number.
     #[serde(default)]
     pub assumptions: BTreeMap<u32, Assumption>,
+    /// The last questions that somebody answered, by number: what they are known by.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settled: BTreeMap<u32, Settled>,
     /// How many events made it.
     pub version: u64,
 }
 
 impl Item {
+    /// Remembers that a question has an answer.
+    pub(crate) fn remember(&mut self, number: u32, pattern: Fingerprint, at: Moment) {
+        self.settled.insert(number, Settled { pattern, at });
+        if self.settled.len() > MOST_SETTLED {
+            self.settled.pop_first();
+        }
+    }
+
+    /// The newest of its questions that is known by this and was answered after `since`.
+    pub(crate) fn answered_since(&self, pattern: &Fingerprint, since: Moment) -> Option<QuestionId> {
+        let found = self.settled.iter().rev().find(|(_, it)| it.pattern == *pattern && it.at > since);
+        found.map(|(number, _)| self.question_id(*number))
+    }
+
     /// Whether it is `merged` or `failed`.
     pub fn has_ended(&self) -> bool {
         self.stage.is_terminal()
@@ -111,7 +128,25 @@ pub struct OpenQuestion {
     pub expires_at: Option<Moment>,
     /// When the next deadline of it passes.
     pub due: Option<Moment>,
+    /// What it is known by when it is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Fingerprint>,
+    /// Whether it passed the strict gate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
 }
+
+/// What an item remembers of a question that has an answer, so that it is not asked twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// What it is known by.
+    pub pattern: Fingerprint,
+    /// When it was answered.
+    pub at: Moment,
+}
+
+/// How many answered questions an item remembers.
+const MOST_SETTLED: usize = 256;
 
 impl OpenQuestion {
     /// What the item keeps of `question`.
@@ -125,6 +160,8 @@ impl OpenQuestion {
             created_at: question.created_at,
             expires_at: question.expires_at,
             due: question.next_due(),
+            pattern: None,
+            strict: false,
         }
     }
 }

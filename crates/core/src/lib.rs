@@ -35,7 +35,8 @@
 //!     let by: Party = by.parse()?;
 //!     let command = Command { item: "42".parse()?, by: by.clone(), via: Via::Library, action };
 //!     for event in decide(&state, &command, &rules, at)? {
-//!         let (stream, version) = (command.item.clone(), state.version() + 1);
+//!         let stream = event.shared().map_or_else(|| command.item.clone().into(), Into::into);
+//!         let version = state.version(&stream) + 1;
 //!         evolve(&mut state, &Record { seq: version, stream, version, at, by: by.clone(), operation_id: None, event });
 //!     }
 //! }
@@ -60,23 +61,26 @@ mod evolve;
 mod guide;
 mod id;
 mod item;
+mod learned;
 mod moment;
 pub mod nearest;
 mod party;
 mod pattern;
 mod policy;
 mod question;
+mod quota;
 mod refusal;
 pub mod reply;
 mod session;
 mod state;
+mod stream;
 pub mod view;
 pub mod wire;
 mod workflow;
 
 pub use advice::{advice, advice_on_follow_up};
-pub use answer::{Answer, Expected, Provenance};
-pub use apply::{Applied, Batch, Operation, Ticket, apply, needs, needs_of_tick, tick};
+pub use answer::{Answer, Expected, LearnedFrom, Provenance};
+pub use apply::{Applied, Batch, Needs, Operation, Revoke, Ticket, apply, needs, needs_of_tick, revoke, tick};
 pub use assumption::{
     Assumption, AssumptionFilter, AssumptionStatus, Confidence, Reviewed, RiskIfWrong, Source, Verdict,
 };
@@ -88,15 +92,18 @@ pub use effect::{Effect, EffectKind, outstanding};
 pub use event::{Event, Record};
 pub use evolve::{evolve, evolve_item, evolve_question, fold};
 pub use guide::{AgentGuide, Guide, HumanGuide, StepGuide, guide};
-pub use id::{AgentName, AssumptionId, ItemId, OperationId, QuestionId, SessionId};
-pub use item::{Item, OpenQuestion, Outcome, Stage};
+pub use id::{AgentName, AssumptionId, Fingerprint, ItemId, LearnedId, OperationId, QuestionId, SessionId};
+pub use item::{Item, OpenQuestion, Outcome, Settled, Stage};
+pub use learned::{Knowledge, Learned, LearnedStatus, Lesson, Meaning, Noted, Why};
 pub use moment::{Moment, Span};
 pub use party::{Party, Via};
 pub use pattern::{Pattern, SAME, is_repeat, similarity};
 pub use policy::{Agent, Autonomy, Config, Gate, Guarded, HumanInput, OnTimeout, ProjectConfig, Rules};
 pub use question::{Asker, Blocker, Category, Choice, Entry, EntryKind, Fallback, Kind, Question, Risk, Status};
+pub use quota::Quota;
 pub use refusal::{Code, Refusal};
 pub use reply::Envelope;
 pub use session::{Session, SessionStatus};
 pub use state::State;
+pub use stream::{Shared, Stream};
 pub use workflow::{Step, Workflow};

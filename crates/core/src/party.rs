@@ -93,4 +93,6 @@ pub enum Via {
     Library,
     /// Querent itself: a deadline that passed.
     Querent,
+    /// A trigger: a question that people wrote, raised by an event.
+    Trigger,
 }

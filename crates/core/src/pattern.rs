@@ -12,6 +12,7 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::id::Fingerprint;
 use crate::question::Category;
 
 /// From this similarity on, two questions are the same one with small edits.
@@ -47,6 +48,11 @@ impl Pattern {
         }
         key.extend([SEPARATOR, &said(prompt)]);
         Self(key)
+    }
+
+    /// What it is known by where it is not kept.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(self.0.as_bytes())
     }
 
     /// The pattern as it is stored.
@@ -117,6 +123,13 @@ fn words(text: &str) -> Vec<String> {
 
 /// Compatibility forms composed, case folded, invisible characters gone, and one apostrophe for all.
 fn normalised(text: &str) -> String {
+    if text.is_ascii() {
+        return text
+            .chars()
+            .filter(|c| !is_invisible(*c))
+            .map(|c| if c == ':' { ' ' } else { c.to_ascii_lowercase() })
+            .collect();
+    }
     let folded = UniCase::unicode(text.nfkc().collect::<String>()).to_folded_case();
     let visible = folded.nfkc().filter(|c| !is_invisible(*c));
     let plain = visible.map(|c| match c {

@@ -123,6 +123,8 @@ pub struct HumanInput {
     pub max_open_blocking: u32,
     /// How many answered questions an agent finds in its context.
     pub answer_history: u32,
+    /// For how long the answer to a question stands when the same is asked again on its item.
+    pub cooldown: Span,
     /// The questions that may expire although they are of a kind that never does.
     pub allow_timeout_for: Vec<Guarded>,
 }
@@ -135,6 +137,7 @@ impl Default for HumanInput {
             on_timeout: OnTimeout::Wait,
             max_open_blocking: 1,
             answer_history: 3,
+            cooldown: Span::minutes(24 * 60),
             allow_timeout_for: Vec::new(),
         }
     }

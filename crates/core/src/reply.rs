@@ -92,6 +92,9 @@ pub struct AskReply {
     pub resume_stage: Option<Stage>,
     /// The answer; none while it is open.
     pub answer: Option<Answer>,
+    /// Whether the answer was there already, so that nothing was asked.
+    #[serde(default)]
+    pub reused: bool,
     /// How to ask better next time; empty if all is well, and in replies that were stored before there was any.
     #[serde(default)]
     pub advice: Vec<String>,
@@ -158,6 +161,7 @@ impl AskReply {
             item_stage: stage(state),
             resume_stage: state.item.as_ref().and_then(|item| item.resume_stage.clone()),
             answer: question.answer.clone(),
+            reused: false,
             advice: advice(question),
         }
     }
@@ -180,8 +184,10 @@ impl AnswerReply {
 pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Envelope {
     let asked = records.iter().find_map(|record| match &record.event {
         Event::QuestionAsked(it) => Some(&it.question.id),
+        Event::QuestionReused(it) => Some(&it.question),
         _ => None,
     });
+    let reused = records.iter().any(|record| matches!(record.event, Event::QuestionReused(_)));
     let question = command.action.question().or(asked).and_then(|id| state.questions.get(id));
     match (&command.action, question, &state.item) {
         (Action::FollowUp { .. }, Some(question), _) if question.status == Status::Escalated => {
@@ -191,7 +197,7 @@ pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Env
             let advice = advice_on_follow_up(question, prompt);
             Envelope::ok(&AskReply { advice, ..AskReply::of(state, question) })
         }
-        (Action::Ask(_), Some(question), _) => Envelope::ok(&AskReply::of(state, question)),
+        (Action::Ask(_), Some(question), _) => Envelope::ok(&AskReply { reused, ..AskReply::of(state, question) }),
         (Action::Answer { .. }, Some(question), _) => {
             let resumed = records.iter().any(|record| matches!(record.event, Event::ItemResumed(_)));
             Envelope::ok(&AnswerReply::of(state, question, resumed))

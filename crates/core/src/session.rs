@@ -15,6 +15,9 @@ pub struct Session {
     pub finished: bool,
     /// When it was last heard of.
     pub last_activity: Moment,
+    /// The number of its strict question: it has one, however often it starts again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strict: Option<u32>,
 }
 
 words!(

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use crate::event::Record;
 use crate::id::{ItemId, QuestionId};
 use crate::item::Item;
+use crate::learned::Knowledge;
 use crate::question::Question;
+use crate::quota::Quota;
 use crate::refusal::{Code, Refusal};
+use crate::stream::{Shared, Stream};
 
-/// An item and those of its questions that the decision needs ([`needs`](crate::needs)).
+/// An item and those of its questions that the decision needs, and what it needs of all that is shared
+/// ([`needs`](crate::needs)).
 ///
 /// A settled question stays where it is stored: what a decision costs does not grow with an item's history.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +21,10 @@ pub struct State {
     pub item: Option<Item>,
     /// The questions at hand.
     pub questions: BTreeMap<QuestionId, Question>,
+    /// Which strict question is active.
+    pub quota: Quota,
+    /// What was learned.
+    pub knowledge: Knowledge,
 }
 
 impl State {
@@ -44,8 +53,37 @@ impl State {
         })
     }
 
-    /// How many events made the item.
-    pub fn version(&self) -> u64 {
-        self.item.as_ref().map_or(0, |item| item.version)
+    /// How many events made this stream, which must be the item's or a shared one at hand.
+    pub fn version(&self, stream: &Stream) -> u64 {
+        match stream {
+            Stream::Item(_) => self.item.as_ref().map_or(0, |item| item.version),
+            Stream::Shared(Shared::Quota) => self.quota.version,
+            Stream::Shared(Shared::Knowledge) => self.knowledge.version,
+        }
+    }
+
+    /// Exchanges what the two have of a shared stream.
+    pub fn swap(&mut self, shared: Shared, other: &mut Self) {
+        match shared {
+            Shared::Quota => std::mem::swap(&mut self.quota, &mut other.quota),
+            Shared::Knowledge => std::mem::swap(&mut self.knowledge, &mut other.knowledge),
+        }
+    }
+
+    /// Takes a record of a shared stream in.
+    pub(crate) fn evolve_shared(&mut self, shared: Shared, record: &Record) {
+        if self.version(&shared.into()) >= record.version {
+            return;
+        }
+        match shared {
+            Shared::Quota => {
+                self.quota.evolve(record);
+                self.quota.version = record.version;
+            }
+            Shared::Knowledge => {
+                self.knowledge.evolve(record);
+                self.knowledge.version = record.version;
+            }
+        }
     }
 }

@@ -3,11 +3,13 @@
 mod board;
 mod digest;
 mod inbox;
+mod learned;
 mod session;
 mod thread;
 
 pub use board::{ItemView, ReadyView, ready};
 pub use digest::{CategoryCount, Digest, DigestBuilder, PairCount, Percentiles, TimeToAnswer, TopicCount};
 pub use inbox::{Filter, QuestionView, StatusFilter};
+pub use learned::LearnedView;
 pub use session::{SessionView, sessions};
 pub use thread::thread;

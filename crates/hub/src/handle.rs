@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
-    AgentName, Applied, Assumption, AssumptionFilter, Code, Command, Envelope, Item, ItemId, Moment, OperationId,
-    Question, QuestionId, Record, Refusal, Rules, State, Ticket, apply, nearest, needs, needs_of_tick, tick,
+    Action, AgentName, Applied, Assumption, AssumptionFilter, Code, Command, Envelope, Gate, Item, ItemId, Knowledge,
+    Moment, Needs, OperationId, Question, QuestionId, Record, Refusal, Revoke, Rules, Shared, State, Ticket, apply,
+    nearest, needs, needs_of_tick, revoke, tick,
 };
 use querent_journal::files::{Ledgers, Options};
 use querent_journal::{Files, Job, Journal, Snapshot, Update, Which};
@@ -81,13 +82,46 @@ impl Handle {
             rules: self.rules()?,
             clock: Arc::clone(&self.inner.clock),
         };
-        let update = Update { item: command.item.clone(), ticket: Some(ticket), job: Box::new(carry) };
+        self.free_quota(command)?;
+        let update = Update { stream: command.item.clone().into(), ticket: Some(ticket), job: Box::new(carry) };
         let reply = self.inner.journal.update(update)?;
         // Only a refusal is looked into, to say which item was probably meant. Everything else is passed on as it is.
         match reply.as_str().starts_with("{\"ok\":true").then_some(()).map_or_else(|| reply.read::<()>(), Ok) {
             Err(refusal) if refusal.code == Code::ItemNotFound => Err(refusal),
             _ => Ok(reply),
         }
+    }
+
+    /// The one strict question that may be active may be over, on an item that nobody has touched since.
+    fn free_quota(&self, command: &Command) -> Result<(), Refusal> {
+        let (Action::Ask(_), Some(agent)) = (&command.action, command.by.agent()) else { return Ok(()) };
+        if self.rules()?.agent(agent)?.gate == Gate::Strict {
+            let active = self.inner.journal.read()?.shared(Shared::Quota)?.quota.active;
+            if let Some(question) = active.filter(|question| question.item != command.item) {
+                self.item(&question.item)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A person takes a learned answer back, once for each operation id. Durable when this returns.
+    pub fn revoke(&self, revoke: &Revoke, operation: Option<OperationId>) -> Envelope {
+        self.try_revoke(revoke, operation).unwrap_or_else(|refusal| Envelope::refused(&refusal))
+    }
+
+    fn try_revoke(&self, revoke: &Revoke, operation: Option<OperationId>) -> Result<Envelope, Refusal> {
+        let is_fresh = operation.is_none();
+        let id = operation.map_or_else(random_operation, Ok)?;
+        let ticket = Ticket { id, fingerprint: revoke.fingerprint(), is_fresh };
+        let take_back =
+            TakeBack { revoke: revoke.clone(), ticket: ticket.clone(), clock: Arc::clone(&self.inner.clock) };
+        let stream = Shared::Knowledge.into();
+        Ok(self.inner.journal.update(Update { stream, ticket: Some(ticket), job: Box::new(take_back) })?)
+    }
+
+    /// What was learned.
+    pub fn knowledge(&self) -> Result<Knowledge, Refusal> {
+        Ok(self.inner.journal.read()?.shared(Shared::Knowledge)?.knowledge)
     }
 
     /// An item, after what is due on it.
@@ -188,11 +222,11 @@ impl Handle {
 
     /// Runs what is due on an item; says whether anything was.
     fn settle(&self, item: &Item) -> Result<bool, Refusal> {
-        if needs_of_tick(item, self.now()).is_empty() {
+        if needs_of_tick(item, self.now()).questions.is_empty() {
             return Ok(false);
         }
         let job = Box::new(Tick { rules: self.rules()?, clock: Arc::clone(&self.inner.clock) });
-        self.inner.journal.update(Update { item: item.id.clone(), ticket: None, job })?;
+        self.inner.journal.update(Update { stream: item.id.clone().into(), ticket: None, job })?;
         Ok(true)
     }
 
@@ -283,12 +317,29 @@ struct Carry {
 }
 
 impl Job for Carry {
-    fn needs(&mut self, item: &Item) -> Vec<QuestionId> {
+    fn needs(&mut self, item: &Item) -> Needs {
         needs(&self.command, item, self.clock.now())
     }
 
     fn run(&mut self, state: &mut State) -> Applied {
         apply(state, &self.command, &self.ticket, &self.rules, self.clock.now())
+    }
+}
+
+/// A learned answer on its way out.
+struct TakeBack {
+    revoke: Revoke,
+    ticket: Ticket,
+    clock: Arc<dyn Clock>,
+}
+
+impl Job for TakeBack {
+    fn needs(&mut self, _: &Item) -> Needs {
+        Needs::default()
+    }
+
+    fn run(&mut self, state: &mut State) -> Applied {
+        revoke(state, &self.revoke, &self.ticket, self.clock.now())
     }
 }
 
@@ -299,7 +350,7 @@ struct Tick {
 }
 
 impl Job for Tick {
-    fn needs(&mut self, item: &Item) -> Vec<QuestionId> {
+    fn needs(&mut self, item: &Item) -> Needs {
         needs_of_tick(item, self.clock.now())
     }
 

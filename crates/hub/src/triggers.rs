@@ -50,8 +50,6 @@ pub struct Happening {
     pub item: ItemId,
     /// The agent that it happened to, which asks.
     pub by: Party,
-    /// Through which surface it is reported.
-    pub via: Via,
     /// What happened.
     pub event: String,
     /// The phase in which it happened.
@@ -291,8 +289,8 @@ impl Trigger {
 }
 
 fn command(happening: &Happening, ask: Ask) -> Command {
-    let Happening { item, by, via, .. } = happening.clone();
-    Command { item, by, via, action: Action::Ask(Box::new(ask)) }
+    let Happening { item, by, .. } = happening.clone();
+    Command { item, by, via: Via::Trigger, action: Action::Ask(Box::new(ask)) }
 }
 
 /// The refusal of a filled question, with its trigger's name.

@@ -14,7 +14,7 @@ fn asking(kind: &str, more: &str) -> String {
 fn happens(event: &str, data: Value) -> Happening {
     let Value::Object(data) = data else { panic!("data is an object") };
     let (item, by) = ("42".parse().unwrap(), "builder".parse().unwrap());
-    Happening { item, by, via: Via::Library, event: event.to_owned(), phase: None, data }
+    Happening { item, by, event: event.to_owned(), phase: None, data }
 }
 
 fn matched(text: &str, happening: &Happening) -> Result<(Vec<Ask>, Vec<Skipped>), Refusal> {

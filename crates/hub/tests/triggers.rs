@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::Arc;
 
 use querent_core::view::{Filter, StatusFilter};
-use querent_core::{Code, OperationId, Question, Refusal, Via};
+use querent_core::{Code, OperationId, Question, Refusal};
 use querent_hub::{Clock, Fired, Handle, Happening, ManualClock, Project, Triggers};
 use querent_journal::Memory;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ impl Incubator {
 fn happening(event: &str, data: &Value) -> Happening {
     let data = data.as_object().unwrap().clone();
     let phase = Some("EXPLORING".to_owned());
-    Happening { item: id("42"), by: id("builder"), via: Via::Library, event: event.to_owned(), phase, data }
+    Happening { item: id("42"), by: id("builder"), event: event.to_owned(), phase, data }
 }
 
 /// A question as a person reads it.

@@ -6,13 +6,14 @@
 mod crowds;
 mod reads;
 mod script;
+mod shared;
 mod updates;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use querent_core::{Event, ItemId, OperationId, Record, Refusal, State, evolve};
+use querent_core::{Event, ItemId, OperationId, Record, Refusal, State, Stream, evolve};
 
 pub use self::script::Script;
 use crate::{Error, Journal, Which};
@@ -50,6 +51,10 @@ checks! {
         every_read_follows_from_the_records,
         a_watch_wakes_on_a_change,
     }
+    shared {
+        what_is_learned_on_one_item_answers_on_another,
+        of_many_strict_questions_at_once_one_is_asked,
+    }
     crowds {
         many_threads_on_one_item_lose_nothing,
         many_threads_on_many_items_lose_nothing,
@@ -67,11 +72,11 @@ pub fn violations(fresh: &dyn Fn() -> Arc<dyn Journal>) -> Vec<String> {
 /// Whether all that can be read follows from the records, which it returns. For a journal that nobody writes to meanwhile.
 pub fn verify(journal: &dyn Journal) -> Result<Vec<Record>, Broken> {
     let records = records(journal, 0)?;
-    let mut states: BTreeMap<ItemId, State> = BTreeMap::new();
+    let mut states: BTreeMap<Stream, State> = BTreeMap::new();
     for (seq, record) in (1..).zip(&records) {
         same("a record's seq", &record.seq, &seq)?;
         let state = states.entry(record.stream.clone()).or_default();
-        same("a record's version", &record.version, &(state.version() + 1))?;
+        same("a record's version", &record.version, &(state.version(&record.stream) + 1))?;
         if let Event::QuestionAsked(asked) = &record.event {
             let next = state.item.as_ref().map_or(0, |item| item.asked) + 1;
             same("a question's number", &asked.question.id.number, &next)?;
@@ -80,12 +85,22 @@ pub fn verify(journal: &dyn Journal) -> Result<Vec<Record>, Broken> {
     }
     operations_are_contiguous(&records)?;
     let snapshot = journal.read()?;
-    let all: Vec<ItemId> = states.keys().cloned().collect();
+    let all: Vec<ItemId> = states.keys().filter_map(Stream::item).cloned().collect();
     same("the items", &snapshot.items(Which::All)?, &all)?;
     let is_active = |state: &State| state.item.as_ref().is_some_and(querent_core::Item::has_active_questions);
-    let active = states.iter().filter(|(_, state)| is_active(state)).map(|(id, _)| id.clone()).collect();
+    let active =
+        states.iter().filter(|(_, state)| is_active(state)).filter_map(|(stream, _)| stream.item().cloned()).collect();
     same("the active items", &snapshot.items(Which::Active)?, &active)?;
-    for (id, state) in &states {
+    for (stream, state) in &states {
+        let id = match stream {
+            Stream::Item(id) => id,
+            Stream::Shared(which) => {
+                let mut found = State::default();
+                found.swap(*which, &mut snapshot.shared(*which)?);
+                same(&format!("what is shared in {stream}"), &found, state)?;
+                continue;
+            }
+        };
         same(&format!("item {id}"), &snapshot.item(id)?, &state.item)?;
         for (id, question) in &state.questions {
             same(&format!("question {id}"), &snapshot.question(id)?.as_ref(), &Some(question))?;

@@ -11,7 +11,9 @@ mod memory;
 
 use std::sync::Arc;
 
-use querent_core::{Applied, Envelope, Item, ItemId, Question, QuestionId, Record, State, Ticket};
+use querent_core::{
+    Applied, Envelope, Item, ItemId, Needs, Question, QuestionId, Record, Shared, State, Stream, Ticket,
+};
 
 pub use error::Error;
 pub use files::Files;
@@ -57,6 +59,9 @@ pub trait Snapshot {
     /// A question with its thread.
     fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error>;
 
+    /// What all items share: a state that has this of it.
+    fn shared(&self, which: Shared) -> Result<State, Error>;
+
     /// The ids of the items, sorted.
     fn items(&self, which: Which) -> Result<Vec<ItemId>, Error>;
 }
@@ -70,10 +75,10 @@ pub enum Which {
     Active,
 }
 
-/// One update of one item.
+/// One update of one stream, and of what it shares with others.
 pub struct Update {
-    /// The item.
-    pub item: ItemId,
+    /// The stream.
+    pub stream: Stream,
     /// What the command is known by; none for deadlines alone.
     pub ticket: Option<Ticket>,
     /// What is to be done.
@@ -82,8 +87,8 @@ pub struct Update {
 
 /// What an update does. An engine may run it more than once, on fresher state each time.
 pub trait Job: Send {
-    /// The questions that [`run`](Job::run) cannot do without.
-    fn needs(&mut self, item: &Item) -> Vec<QuestionId>;
+    /// What [`run`](Job::run) cannot do without.
+    fn needs(&mut self, item: &Item) -> Needs;
 
     /// Decides, and takes the outcome into the state.
     fn run(&mut self, state: &mut State) -> Applied;

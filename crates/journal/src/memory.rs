@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use querent_core::{Envelope, Item, ItemId, Operation, OperationId, Question, QuestionId, Record, State};
+use querent_core::{
+    Envelope, Item, ItemId, Operation, OperationId, Question, QuestionId, Record, Shared, State, Stream,
+};
 
 use crate::{Error, Journal, Snapshot, Update, Wake, Watch, Which};
 
@@ -18,6 +20,7 @@ pub struct Memory {
 struct Inner {
     records: Vec<Record>,
     states: BTreeMap<ItemId, State>,
+    shared: State,
     operations: HashMap<OperationId, Operation>,
 }
 
@@ -40,7 +43,10 @@ impl Journal for Memory {
         {
             return Ok(known.replay(&ticket.fingerprint).unwrap_or_else(|refusal| Envelope::refused(&refusal)));
         }
-        let mut state = inner.states.get(&update.item).cloned().unwrap_or_default();
+        let known = update.stream.item().and_then(|id| inner.states.get(id));
+        let mut state = known.cloned().unwrap_or_default();
+        state.quota = inner.shared.quota.clone();
+        state.knowledge = inner.shared.knowledge.clone();
         let applied = update.job.run(&mut state);
         let changed = !applied.batches.is_empty();
         for batch in applied.batches {
@@ -51,7 +57,13 @@ impl Journal for Memory {
             inner.operations.extend(batch.operation.map(|operation| (operation.id.clone(), operation)));
         }
         if changed {
-            inner.states.insert(update.item, state);
+            for shared in Shared::ALL {
+                inner.shared.swap(shared, &mut state);
+                state.swap(shared, &mut State::default());
+            }
+            if let Stream::Item(id) = update.stream {
+                inner.states.insert(id, state);
+            }
             drop(inner);
             let wakes: Vec<Wake> = {
                 let mut wakes = self.wakes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +78,8 @@ impl Journal for Memory {
     }
 
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
-        Ok(Box::new(Frozen(self.lock().states.clone())))
+        let inner = self.lock();
+        Ok(Box::new(Frozen { states: inner.states.clone(), shared: inner.shared.clone() }))
     }
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
@@ -86,19 +99,26 @@ impl Journal for Memory {
     }
 }
 
-struct Frozen(BTreeMap<ItemId, State>);
+struct Frozen {
+    states: BTreeMap<ItemId, State>,
+    shared: State,
+}
 
 impl Snapshot for Frozen {
     fn item(&self, id: &ItemId) -> Result<Option<Item>, Error> {
-        Ok(self.0.get(id).and_then(|state| state.item.clone()))
+        Ok(self.states.get(id).and_then(|state| state.item.clone()))
     }
 
     fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error> {
-        Ok(self.0.get(&id.item).and_then(|state| state.questions.get(id).cloned()))
+        Ok(self.states.get(&id.item).and_then(|state| state.questions.get(id).cloned()))
+    }
+
+    fn shared(&self, _: Shared) -> Result<State, Error> {
+        Ok(self.shared.clone())
     }
 
     fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {
-        let items = self.0.values().filter_map(|state| state.item.as_ref());
+        let items = self.states.values().filter_map(|state| state.item.as_ref());
         let wanted = items.filter(|item| which == Which::All || item.has_active_questions());
         Ok(wanted.map(|item| item.id.clone()).collect())
     }

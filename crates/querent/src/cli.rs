@@ -18,7 +18,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
     answer, ask, assume, assumptions, await_answer, completions, demo, digest, doctor, escalate, events, follow_up,
-    guide, hook, init, item, questions, ready, resolve, show, state, status, trigger, withdraw,
+    guide, hook, init, item, learned, questions, ready, resolve, show, state, status, trigger, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -94,6 +94,7 @@ enum Command {
     Await(await_answer::Args),
     Assume(Box<assume::Args>),
     Assumptions(assumptions::Args),
+    Learned(learned::Args),
     Context(commands::context::Args),
     State(state::Args),
     Ready(ready::Args),
@@ -143,6 +144,7 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Await(args) => await_answer::run(&args, context),
         Command::Assume(args) => assume::run(*args, context),
         Command::Assumptions(args) => assumptions::run(args, context),
+        Command::Learned(args) => learned::run(args, context),
         Command::Context(args) => commands::context::run(&args, context),
         Command::State(args) => state::run(&args, context),
         Command::Ready(args) => ready::run(&args, context),

@@ -13,8 +13,18 @@ fn the_reply_has_the_shape_that_callers_rely_on() {
 
     let reply = project.ok(&ask(&[]));
 
-    let fields =
-        ["advice", "answer", "item_stage", "max_rounds", "question_id", "resume_stage", "round", "status", "to"];
+    let fields = [
+        "advice",
+        "answer",
+        "item_stage",
+        "max_rounds",
+        "question_id",
+        "resume_stage",
+        "reused",
+        "round",
+        "status",
+        "to",
+    ];
     assert_eq!(keys(&reply), fields);
     assert_eq!(reply["question_id"], "CLR-42-001");
     assert_eq!(reply["to"], "architect", "the first that the step allows");
@@ -148,7 +158,7 @@ fn a_wait_that_runs_out_is_no_failure() {
     let reply = project.ok(&ask(&["--wait", "1ms", "--operation-id", "op"]));
 
     assert_eq!((&reply["status"], &reply["answer"]), (&json!("open"), &Value::Null));
-    assert_eq!(keys(&reply).len(), 9);
+    assert_eq!(keys(&reply).len(), 10);
 }
 
 #[test]

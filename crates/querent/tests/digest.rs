@@ -29,7 +29,9 @@ fn after_three_questions() -> Project {
     let first = project.asks_architect();
     project.ok(&["answer", &first, "--by", "architect", "--answer", "15 minutes"]);
     project.ok(&["resolve", &first]);
-    let second = project.asks_architect();
+    let second = ["ask", "--item", "42", "--from", "engineer", "--to", "architect", "--topic", "Tokens"];
+    let second = project.ok(&[&second[..], &["--question", "How many?"]].concat());
+    let second = second["question_id"].as_str().unwrap().to_owned();
     project.ok(&["escalate", &second]);
     project.ok(&["answer", &second, "--answer", "an hour"]);
     project.asks_human();

@@ -24,6 +24,7 @@ const ACROSS: &[&str] = &[
     "reference",
     "repair",
     "replay",
+    "strict",
     "whole_life",
 ];
 

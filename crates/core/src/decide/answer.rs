@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Now, assume, resume, rights};
+use super::{Now, assume, known, resume, rights};
 use crate::answer::{self, Answer, Provenance};
 use crate::event::{Event, LateAnswerRecorded, QuestionAnswered};
 use crate::question::{Question, Status};
@@ -17,12 +17,15 @@ pub(super) fn decide(now: &Now<'_>, question: &Question, given: &Value) -> Resul
         let differs = question.answer.as_ref().is_some_and(|applied| applied.value != answer.value);
         let judged = assume::judged(now, question, &answer, differs);
         let resumed = resume::after(now, &id, "answered late");
-        let recorded = LateAnswerRecorded { question: id, answer, differs }.into();
-        return Ok([recorded].into_iter().chain(judged).chain(resumed).collect());
+        let lesson = known::lesson(now, question, &answer);
+        let pattern = known::pattern(now, question).map(|pattern| pattern.fingerprint());
+        let recorded = LateAnswerRecorded { question: id, answer, differs, pattern }.into();
+        return Ok([recorded].into_iter().chain(judged).chain(resumed).chain(lesson).collect());
     }
     let status = if now.command.by.is_human() { Status::Resolved } else { Status::Answered };
     let resumed = resume::after(now, &id, "answered");
-    Ok([QuestionAnswered { question: id, answer, status }.into()].into_iter().chain(resumed).collect())
+    let lesson = known::lesson(now, question, &answer);
+    Ok([QuestionAnswered { question: id, answer, status }.into()].into_iter().chain(resumed).chain(lesson).collect())
 }
 
 /// Reads what was given as an answer to `question` by whoever calls.
@@ -37,6 +40,7 @@ pub(super) fn given_by(now: &Now<'_>, question: &Question, given: &Value) -> Res
         via: now.command.via,
         at: now.at,
         provenance: if human { Provenance::Human } else { Provenance::Agent },
+        learned: None,
     })
 }
 
@@ -62,6 +66,7 @@ fn is_late(now: &Now<'_>, question: &Question) -> Result<bool, Refusal> {
     match question.status {
         Status::Open | Status::Stale | Status::Escalated => Ok(false),
         Status::Expired => Ok(true),
+        Status::Resolved if question.answer.as_ref().is_some_and(provisional) => Ok(true),
         Status::Answered | Status::Resolved | Status::Withdrawn => Err(Refusal::new(
             Code::InvalidTransition,
             format!("{id} is {} and takes no answer", question.status),

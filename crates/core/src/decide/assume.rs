@@ -46,22 +46,28 @@ pub(super) fn decide(now: &Now<'_>, assume: &Assume) -> Result<Vec<Event>, Refus
 
 /// What stands on record when the fallback of a question is taken.
 pub(super) fn of_fallback(now: &Now<'_>, question: &Question, answer: &Answer, source: Source) -> Option<Event> {
-    let fallback = question.fallback.as_ref()?;
-    Some(recorded(Assumption {
+    let reasoning = question.fallback.as_ref()?.reason.clone();
+    Some(recorded(Assumption { source, reasoning, ..of_answer(now, question, answer) }))
+}
+
+/// What stands on record when a question has an answer that nobody gave.
+pub(super) fn of_answer(now: &Now<'_>, question: &Question, answer: &Answer) -> Assumption {
+    let level = question.fallback.as_ref().map(|fallback| fallback.risk).unwrap_or_default();
+    Assumption {
         id: next(now),
         item: now.item.id.clone(),
         by: crate::party::Party::Agent(question.from.agent.clone()),
         decision: format!("{}: {}", question.topic, answer.text),
         blocker: question.blocker,
-        source,
-        reasoning: fallback.reason.clone(),
+        source: Source::default(),
+        reasoning: String::new(),
         confidence: Confidence::Medium,
-        risk_if_wrong: RiskIfWrong { level: fallback.risk, note: None },
+        risk_if_wrong: RiskIfWrong { level, note: None },
         question_id: Some(question.id.clone()),
         status: AssumptionStatus::Standing,
         created_at: now.at,
         reviewed: None,
-    }))
+    }
 }
 
 /// What a late answer says of the assumption that was made without it.
@@ -83,6 +89,6 @@ fn next(now: &Now<'_>) -> AssumptionId {
     AssumptionId { item: now.item.id.clone(), number: last.saturating_add(1) }
 }
 
-fn recorded(assumption: Assumption) -> Event {
+pub(super) fn recorded(assumption: Assumption) -> Event {
     AssumptionRecorded { assumption: Box::new(assumption) }.into()
 }

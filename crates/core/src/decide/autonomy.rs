@@ -11,8 +11,7 @@ use crate::refusal::{Code, Refusal};
 
 /// Whether this question goes to nobody: the item or the project says `never_ask`, and it is none that only a human may settle.
 pub(super) fn asks_nobody(now: &Now<'_>, question: &Question) -> bool {
-    let autonomy = now.item.autonomy.unwrap_or(now.rules.config.project.autonomy);
-    autonomy == Autonomy::NeverAsk && question.to.is_human() && !question.is_guarded()
+    now.autonomy() == Autonomy::NeverAsk && question.to.is_human() && !question.is_guarded()
 }
 
 /// The question is recorded with its end. Nothing waits.
@@ -31,6 +30,7 @@ pub(super) fn decide(now: &Now<'_>, mut question: Question) -> Result<Vec<Event>
     (question.remind_at, question.resume_stage) = (None, None);
     let assumed = assume::of_fallback(now, &question, &answer, Source::Autonomy);
     let expired = expire::expired(&question, ExpiryEffect::Fallback, Some(answer));
-    let asked = QuestionAsked { question: Box::new(question), via: now.command.via };
+    let via = now.command.via;
+    let asked = QuestionAsked { question: Box::new(question), via, pattern: None, strict: false };
     Ok([asked.into(), expired].into_iter().chain(assumed).collect())
 }

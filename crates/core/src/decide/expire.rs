@@ -66,5 +66,6 @@ pub(super) fn fallback(now: &Now<'_>, question: &Question) -> Option<Answer> {
         via: Via::Querent,
         at: now.at,
         provenance: Provenance::Fallback,
+        learned: None,
     })
 }

@@ -1,41 +1,57 @@
 //! Why an ask is refused: the checks after the bounds, in their order.
 //!
-//! What asks less than a human would like stands before this gate (a known answer); what asks more than an agent should
-//! stands behind it (the strict conditions).
+//! An answer that is known is given before this gate; the strict conditions are its last check.
 
 use serde_json::json;
 
-use super::Now;
+use super::{Now, strict};
 use crate::command::Ask;
 use crate::id::AgentName;
 use crate::party::Party;
-use crate::question::{Category, Kind};
+use crate::question::{Asker, Category, Kind};
 use crate::refusal::{Code, Refusal};
 use crate::workflow::Step;
 
-/// What the gate found out on the way.
-pub(super) struct Passed {
+/// What is asked of whom, before it is judged.
+pub(super) struct Aim<'a> {
     pub to: Party,
     pub kind: Kind,
     pub category: Category,
     pub blocking: bool,
-    pub max_rounds: u32,
-    pub sla: crate::Span,
+    step: Option<&'a Step>,
 }
 
-pub(super) fn pass(now: &Now<'_>, agent: &AgentName, ask: &Ask) -> Result<Passed, Refusal> {
+impl Aim<'_> {
+    /// The last round that may be opened.
+    pub(super) fn max_rounds(&self) -> u32 {
+        self.step.map_or(1, |step| step.max_rounds(self.blocking))
+    }
+
+    /// How long an agent has.
+    pub(super) fn sla(&self) -> crate::Span {
+        self.step.map_or(crate::Span::minutes(30), Step::sla)
+    }
+}
+
+pub(super) fn aim<'a>(now: &Now<'a>, agent: &AgentName, ask: &Ask) -> Result<Aim<'a>, Refusal> {
     let category = ask.category.unwrap_or(Category::Clarification);
     let kind = ask.kind.unwrap_or(if ask.blocking == Some(false) { Kind::Clarifying } else { Kind::Blocking });
     let blocking = ask.blocking.unwrap_or(kind == Kind::Blocking);
     let step = now.rules.workflow(&now.item.workflow)?.step_of(agent, now.item);
     let to = addressee(now, ask, category, step)?;
-    enabled(now, &to)?;
-    let step = scope(agent, &to, step, &now.item.workflow)?;
+    Ok(Aim { to, kind, category, blocking, step })
+}
+
+/// Judges it; says how many rounds it has, and whether it is a strict question.
+pub(super) fn pass(now: &Now<'_>, asker: &Asker, ask: &Ask, aim: &Aim<'_>) -> Result<(u32, bool), Refusal> {
+    let (to, blocking) = (&aim.to, aim.blocking);
+    enabled(now, to)?;
+    let step = scope(&asker.agent, to, aim.step, &now.item.workflow)?;
     blocking_allowed(step, blocking)?;
-    one_at_a_time(now, &to, blocking)?;
-    // The strict gate belongs here: an agent with `gate = "strict"` asks a human only where all its conditions hold.
-    let max_rounds = rounds(ask, step.max_rounds(blocking))?;
-    Ok(Passed { to, kind, category, blocking, max_rounds, sla: step.sla() })
+    one_at_a_time(now, to, blocking)?;
+    let strict = strict::pass(now, &asker.agent, &asker.session, ask, to)?;
+    let max_rounds = rounds(ask, if strict { 1 } else { step.max_rounds(blocking) })?;
+    Ok((max_rounds, strict))
 }
 
 fn addressee(now: &Now<'_>, ask: &Ask, category: Category, step: Option<&Step>) -> Result<Party, Refusal> {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Now, bounds, rights};
+use super::{Now, bounds, known, rights};
 use crate::assumption::{AssumptionStatus, Verdict};
 use crate::event::{AssumptionConfirmed, AssumptionOverturned, Event};
 use crate::id::AssumptionId;
@@ -32,6 +32,9 @@ pub(super) fn decide(
             Err(Refusal::new(Code::InvalidTransition, message, hint).with(json!({ "status": assumption.status })))
         }
         (Verdict::Confirm, _) => Ok(vec![AssumptionConfirmed { assumption: assumption_id, note, via }.into()]),
-        (Verdict::Overturn, _) => Ok(vec![AssumptionOverturned { assumption: assumption_id, note, via }.into()]),
+        (Verdict::Overturn, _) => {
+            let overturned = AssumptionOverturned { assumption: assumption_id, note, via }.into();
+            Ok([overturned].into_iter().chain(known::unlearn(now, assumption)).collect())
+        }
     }
 }

@@ -202,6 +202,7 @@ impl DigestBuilder {
             Event::QuestionStale(_) => self.digest.stale += 1,
             Event::QuestionExpired(it) if it.effect == ExpiryEffect::Fallback => self.digest.fallbacks_used += 1,
             Event::AssumptionOverturned(_) => self.digest.assumptions_overturned += 1,
+            Event::QuestionAnswered(it) if it.answer.provenance == Provenance::Learned => self.digest.learned_used += 1,
             _ => {}
         }
     }
@@ -237,7 +238,7 @@ impl DigestBuilder {
             }
             Event::QuestionExpired(it) => self.settle(record, &it.question),
             Event::QuestionWithdrawn(it) => self.settle(record, &it.question),
-            Event::ItemEnded(_) => self.settle_all(record, &record.stream),
+            Event::ItemEnded(_) => record.stream.item().into_iter().for_each(|item| self.settle_all(record, item)),
             _ => {}
         }
     }

@@ -11,10 +11,11 @@ use serde_json::value::RawValue;
 use super::upcast::{LATEST, upcast};
 use crate::apply::Operation;
 use crate::event::{Event, Record};
-use crate::id::{ItemId, OperationId};
+use crate::id::{Fingerprint, OperationId};
 use crate::moment::Moment;
 use crate::party::Party;
 use crate::reply::Envelope;
+use crate::stream::Stream;
 
 /// A record with what the journal keeps beside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,9 +33,9 @@ pub struct Line {
 pub struct Head {
     /// The seq of its record.
     pub seq: u64,
-    /// The item that it is about.
-    pub stream: ItemId,
-    /// Its place among the events of its item; 1 for the one that opened it.
+    /// The stream that it belongs to.
+    pub stream: Stream,
+    /// Its place among the events of its stream; 1 for the one that opened it.
     pub version: u64,
     /// How many lines follow that belong to the same batch.
     pub more: u32,
@@ -84,7 +85,7 @@ impl Serialize for Written<'_> {
 #[derive(Deserialize)]
 struct Read<'a> {
     seq: u64,
-    stream: ItemId,
+    stream: Stream,
     version: u64,
     at: Moment,
     by: Party,
@@ -96,7 +97,7 @@ struct Read<'a> {
     #[serde(default)]
     more: u32,
     #[serde(default)]
-    fingerprint: Option<String>,
+    fingerprint: Option<Fingerprint>,
     #[serde(default, borrow)]
     reply: Option<&'a RawValue>,
 }

@@ -1,9 +1,11 @@
 //! The stage on which a test plays: a project, a clock that only the test moves, and what happened so far.
 
+use std::collections::BTreeMap;
+
 use querent_core::view::{self, ItemView, SessionView};
 use querent_core::{
-    Applied, Code, Command, Envelope, Item, Moment, OnTimeout, Operation, Question, Record, Refusal, Rules, Span,
-    Stage, State, Status, Ticket, Workflow, apply, fold, tick,
+    Applied, Code, Command, Envelope, Item, ItemId, Moment, OnTimeout, Operation, Question, Record, Refusal, Rules,
+    Shared, Span, Stage, State, Status, Ticket, Workflow, apply, fold, tick,
 };
 use serde_json::Value;
 
@@ -15,6 +17,7 @@ pub(crate) fn given() -> Scenario {
     Scenario {
         rules: project::rules(),
         state: State::default(),
+        others: BTreeMap::new(),
         now: "2026-01-31T10:00:00.000Z".parse().unwrap(),
         records: Vec::new(),
         operations: Vec::new(),
@@ -31,6 +34,8 @@ pub(crate) fn given_implementing() -> Scenario {
 pub(crate) struct Scenario {
     pub(crate) rules: Rules,
     pub(crate) state: State,
+    /// The items that nobody speaks of at the moment.
+    others: BTreeMap<ItemId, State>,
     pub(crate) now: Moment,
     pub(crate) records: Vec<Record>,
     pub(crate) operations: Vec<Operation>,
@@ -75,6 +80,7 @@ impl Scenario {
 impl Scenario {
     pub(crate) fn when(mut self, command: impl Into<Command>) -> Self {
         let command = command.into();
+        self.turn_to(&command.item);
         let ticket = Ticket::new(format!("op-{}", self.operations.len() + 1).parse().unwrap(), &command);
         self.outcome = apply(&mut self.state, &command, &ticket, &self.rules, self.now);
         self.keep()
@@ -87,12 +93,22 @@ impl Scenario {
         self.keep()
     }
 
+    /// What is spoken of from now on. What all items share stays.
+    fn turn_to(&mut self, id: &ItemId) {
+        let Some(here) = self.state.item.as_ref().map(|item| item.id.clone()).filter(|here| here != id) else { return };
+        let mut there = self.others.remove(id).unwrap_or_default();
+        for which in Shared::ALL {
+            there.swap(which, &mut self.state);
+        }
+        self.others.insert(here, std::mem::replace(&mut self.state, there));
+    }
+
     fn keep(mut self) -> Self {
         self.records.extend(self.outcome.batches.iter().flat_map(|batch| batch.records.clone()));
         self.operations.extend(self.outcome.batches.iter().filter_map(|batch| batch.operation.clone()));
-        if let Some(item) = &self.state.item {
-            assert_eq!(fold(&item.id, &self.records), self.state, "the state is what the records say");
-        }
+        let item = self.state.item.as_ref().map(|item| item.id.clone());
+        let here = |record: &&Record| record.stream.item().is_none_or(|id| Some(id) == item.as_ref());
+        assert_eq!(fold(self.records.iter().filter(here)), self.state, "the state is what the records say");
         self
     }
 }
@@ -142,14 +158,23 @@ impl Scenario {
         self
     }
 
-    /// What was recorded, deadlines first, by type.
+    /// What was recorded of the item, deadlines first, by type.
     #[track_caller]
     pub(crate) fn then_events<const N: usize>(self, types: [&str; N]) -> Self {
-        let batches = self.outcome.batches.iter();
-        let recorded: Vec<&str> =
-            batches.flat_map(|batch| &batch.records).map(|record| record.event.type_name()).collect();
-        assert_eq!(recorded, types);
+        assert_eq!(self.recorded(|record| record.stream.item().is_some()), types);
         self
+    }
+
+    /// What was recorded of all that items share, by type.
+    #[track_caller]
+    pub(crate) fn then_shared_events<const N: usize>(self, types: [&str; N]) -> Self {
+        assert_eq!(self.recorded(|record| record.stream.item().is_none()), types);
+        self
+    }
+
+    fn recorded(&self, of: impl Fn(&Record) -> bool) -> Vec<&'static str> {
+        let records = self.outcome.batches.iter().flat_map(|batch| &batch.records);
+        records.filter(|record| of(record)).map(|record| record.event.type_name()).collect()
     }
 
     #[track_caller]

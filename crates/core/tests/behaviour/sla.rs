@@ -162,7 +162,7 @@ fn several_deadlines_pass_in_one_look_and_nothing_is_left_due() {
 fn the_item_knows_when_its_questions_are_due_without_reading_them() {
     asked().then(|it| {
         let item = it.the_item();
-        assert_eq!(querent_core::needs_of_tick(item, it.at("29m")), []);
-        assert_eq!(querent_core::needs_of_tick(item, it.at("30m")), [Q1.parse().unwrap()]);
+        assert_eq!(querent_core::needs_of_tick(item, it.at("29m")).questions, []);
+        assert_eq!(querent_core::needs_of_tick(item, it.at("30m")).questions, [Q1.parse().unwrap()]);
     });
 }

@@ -2,13 +2,15 @@
 
 use proptest::prelude::*;
 use querent_core::{
-    Action, Ask, Assume, AssumptionId, Blocker, Cause, Command, Confidence, Fallback, ItemId, OnTimeout, Outcome,
-    Party, QuestionId, Risk, RiskIfWrong, Source, Span, Verdict, Via,
+    Action, Ask, Assume, AssumptionId, Blocker, Cause, Choice, Command, Confidence, Fallback, ItemId, Kind, OnTimeout,
+    Outcome, Party, QuestionId, Risk, RiskIfWrong, Source, Span, Verdict, Via,
 };
 use serde_json::json;
 
 /// Agents and a human, by place.
 const PARTIES: [&str; 5] = ["product-manager", "architect", "engineer", "reviewer", "human"];
+/// What is answered.
+const ANSWERS: [&str; 2] = ["jwt", "cookies"];
 /// Stages that a person may name.
 const STAGES: [&str; 6] = ["requirements", "architecture", "implement", "review", "blocked", "ready_to_merge"];
 
@@ -19,6 +21,8 @@ pub(crate) enum Deed {
     Wants { by: usize, what: Wish, question: prop::sample::Index },
     /// Time passes, and then somebody looks.
     Waits(u64),
+    /// A person takes back what was learned.
+    Revokes(u32),
     /// Somebody edits the workflow: it has these steps in this order.
     EditsWorkflow(Vec<usize>),
     /// Somebody edits the config.
@@ -28,18 +32,46 @@ pub(crate) enum Deed {
 /// What somebody wants.
 #[derive(Clone, Debug)]
 pub(crate) enum Wish {
-    Ask { to: Option<usize>, blocking: bool, fallback: bool, guarded: bool, minutes: Option<u64>, rounds: Option<u32> },
-    Answer,
+    Ask {
+        to: Option<usize>,
+        blocking: bool,
+        fallback: bool,
+        guarded: bool,
+        preference: bool,
+        minutes: Option<u64>,
+        rounds: Option<u32>,
+        prompt: u32,
+    },
+    AskStrictly {
+        session: usize,
+        prompt: u32,
+    },
+    Answer {
+        what: usize,
+    },
     FollowUp,
-    Resolve { note: bool },
+    Resolve {
+        note: bool,
+    },
     Escalate,
     Withdraw,
     Start,
-    Finish { keep: bool },
-    Move { to: usize },
-    End { outcome: Outcome },
-    Assume { risk: Risk },
-    Review { number: u32, verdict: Verdict },
+    Finish {
+        keep: bool,
+    },
+    Move {
+        to: usize,
+    },
+    End {
+        outcome: Outcome,
+    },
+    Assume {
+        risk: Risk,
+    },
+    Review {
+        number: u32,
+        verdict: Verdict,
+    },
 }
 
 /// A life of up to 40 deeds.
@@ -52,6 +84,9 @@ fn deed() -> impl Strategy<Value = Deed> {
     prop_oneof![
         16 => wants.prop_map(|(by, what, question)| Deed::Wants { by, what, question }),
         5 => (0..45_u64).prop_map(Deed::Waits),
+        // The cooldown is over.
+        2 => Just(Deed::Waits(25 * 60)),
+        1 => (1..4_u32).prop_map(Deed::Revokes),
         1 => steps().prop_map(Deed::EditsWorkflow),
         1 => (policy(), prop_oneof![Just(0_u32), Just(5), Just(30)])
             .prop_map(|(on_timeout, sla_minutes)| Deed::EditsPolicy { on_timeout, sla_minutes }),
@@ -62,18 +97,25 @@ fn wish() -> impl Strategy<Value = Wish> {
     let rounds = prop::option::weighted(0.3, 1..=2_u32);
     let minutes = prop::option::weighted(0.3, 1..60_u64);
     let to = prop::option::weighted(0.8, 0..PARTIES.len());
-    let flags = (prop::bool::weighted(0.8), any::<bool>(), prop::bool::weighted(0.1));
-    let ask = (to, flags, minutes, rounds).prop_map(|(to, (blocking, fallback, guarded), minutes, rounds)| Wish::Ask {
-        to,
-        blocking,
-        fallback,
-        guarded,
-        minutes,
-        rounds,
-    });
+    let flags = (prop::bool::weighted(0.8), any::<bool>(), prop::bool::weighted(0.1), any::<bool>());
+    // Most questions are new ones.
+    let prompt = || prop_oneof![2 => 0..2_u32, 1 => any::<u32>()];
+    let ask = (to, flags, minutes, rounds, prompt()).prop_map(
+        |(to, (blocking, fallback, guarded, preference), minutes, rounds, prompt)| Wish::Ask {
+            to,
+            blocking,
+            fallback,
+            guarded,
+            preference,
+            minutes,
+            rounds,
+            prompt,
+        },
+    );
     prop_oneof![
         60 => ask,
-        50 => Just(Wish::Answer),
+        15 => (0..3_usize, prompt()).prop_map(|(session, prompt)| Wish::AskStrictly { session, prompt }),
+        50 => (0..ANSWERS.len()).prop_map(|what| Wish::Answer { what }),
         25 => Just(Wish::FollowUp),
         20 => any::<bool>().prop_map(|note| Wish::Resolve { note }),
         15 => Just(Wish::Escalate),
@@ -103,18 +145,26 @@ impl Wish {
     /// The command that it is; none if it is about a question and there is none.
     pub(crate) fn command(&self, item: &ItemId, by: usize, question: Option<QuestionId>) -> Option<Command> {
         let action = match self {
-            Self::Ask { to, blocking, fallback, guarded, minutes, rounds } => Action::Ask(Box::new(Ask {
-                to: to.map(party),
-                topic: "Authentication".to_owned(),
-                prompt: "Which one?".to_owned(),
-                blocking: Some(*blocking),
-                blocker: guarded.then_some(Blocker::SecurityDecision),
-                fallback: fallback.then(|| Fallback { answer: json!("jwt"), reason: "safe".into(), risk: Risk::Low }),
-                expires_in: minutes.map(Span::minutes),
-                max_rounds: *rounds,
-                ..Ask::default()
-            })),
-            Self::Answer => Action::Answer { question: question?, answer: json!("cookies") },
+            Self::Ask { to, blocking, fallback, guarded, preference, minutes, rounds, prompt } => {
+                Action::Ask(Box::new(Ask {
+                    to: to.map(party),
+                    kind: preference.then_some(Kind::Preference),
+                    topic: "Authentication".to_owned(),
+                    prompt: format!("Which one for {prompt}?"),
+                    blocking: Some(*blocking),
+                    blocker: guarded.then_some(Blocker::SecurityDecision),
+                    fallback: fallback.then(|| Fallback {
+                        answer: json!("jwt"),
+                        reason: "safe".into(),
+                        risk: Risk::Low,
+                    }),
+                    expires_in: minutes.map(Span::minutes),
+                    max_rounds: *rounds,
+                    ..Ask::default()
+                }))
+            }
+            Self::AskStrictly { session, prompt } => Action::Ask(Box::new(strictly(*session, *prompt))),
+            Self::Answer { what } => Action::Answer { question: question?, answer: json!(ANSWERS[*what]) },
             Self::FollowUp => Action::FollowUp { question: question?, prompt: "Really?".to_owned() },
             Self::Resolve { note } => {
                 Action::Resolve { question: question?, note: note.then(|| "so be it".to_owned()) }
@@ -140,8 +190,35 @@ impl Wish {
             }
         };
         // Only a person moves and ends items; let them, so that most lives go somewhere.
-        let by = if matches!(self, Self::Move { .. } | Self::End { .. }) { Party::HUMAN } else { party(by) };
+        let by = match self {
+            Self::Move { .. } | Self::End { .. } => Party::HUMAN,
+            Self::AskStrictly { .. } => party(0),
+            _ => party(by),
+        };
         Some(Command { item: item.clone(), by, via: Via::Library, action })
+    }
+}
+
+/// All that the strict gate wants, but for the step and the quota.
+fn strictly(session: usize, prompt: u32) -> Ask {
+    let option = |id: &str| Choice {
+        id: id.to_owned(),
+        label: id.to_owned(),
+        description: None,
+        recommended: false,
+        implications: None,
+    };
+    let evidence = ["codebase_search", "similar_features", "attempted_inference"];
+    Ask {
+        session: Some(format!("session-{session}").parse().unwrap()),
+        to: Some(Party::HUMAN),
+        blocker: Some(Blocker::MissingExternalData),
+        topic: "Authentication".to_owned(),
+        prompt: format!("Which one for {prompt}?"),
+        options: ANSWERS.map(option).to_vec(),
+        fallback: Some(Fallback { answer: json!("jwt"), reason: "safe".into(), risk: Risk::Low }),
+        evidence: Some(evidence.map(|name| (name.to_owned(), "nothing".to_owned())).into()),
+        ..Ask::default()
     }
 }
 

@@ -35,6 +35,7 @@ fn answered(value: Value, text: String) -> Line {
         via: querent_core::Via::Cli,
         at: Moment::from_millis(0),
         provenance: querent_core::Provenance::Human,
+        learned: None,
     };
     let question = QuestionId { item: "42".parse().unwrap(), number: 1 };
     let event = event::QuestionAnswered { question, answer, status: querent_core::Status::Resolved }.into();

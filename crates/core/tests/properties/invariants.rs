@@ -17,13 +17,13 @@ pub(crate) fn of_step(before: &State, world: &World, records: &[Record]) {
         final_states_stay_final(&earlier, &state);
     }
     assert_eq!(state, world.state, "evolve makes what apply made");
-    assert_eq!(fold(&world.item, &world.records), world.state, "the state is the fold of all records");
+    assert_eq!(fold(&world.records), world.state, "the state is the fold of all records");
     holds_of_state(&state);
     views_do_not_fail(&state, &world.rules);
 }
 
 fn holds_of_event(state: &State, record: &Record, rules: &Rules) {
-    assert_eq!(record.version, state.version() + 1, "versions are dense");
+    assert_eq!(record.version, state.version(&record.stream) + 1, "versions are dense");
     let Some(item) = &state.item else { return };
     match &record.event {
         Event::SessionStarted(_) => {
@@ -99,8 +99,15 @@ fn questions_are_numbered(item: &Item, state: &State) {
     let numbers: Vec<u32> = state.questions.keys().map(|id| id.number).collect();
     assert_eq!(numbers, (1..=item.asked).collect::<Vec<_>>(), "ids are dense and unique");
     let known: Vec<(u32, OpenQuestion)> = item.open.clone().into_iter().collect();
-    let said: Vec<(u32, OpenQuestion)> = open(state).map(|it| (it.id.number, OpenQuestion::of(it))).collect();
+    let of = |it: &Question| {
+        let (pattern, strict) =
+            item.open.get(&it.id.number).map_or((None, false), |it| (it.pattern.clone(), it.strict));
+        OpenQuestion { pattern, strict, ..OpenQuestion::of(it) }
+    };
+    let said: Vec<(u32, OpenQuestion)> = open(state).map(|it| (it.id.number, of(it))).collect();
     assert_eq!(known, said, "the item's summaries are right");
+    let strict = item.open.iter().filter(|(_, it)| it.strict).map(|(number, _)| item.question_id(*number));
+    assert_eq!(strict.collect::<Vec<_>>(), state.quota.active.iter().cloned().collect::<Vec<_>>(), "the quota is one");
     let answered = state.questions.values().filter(|question| question.status == Status::Answered);
     assert_eq!(item.answered, answered.map(|question| question.id.number).collect::<BTreeSet<_>>());
 }

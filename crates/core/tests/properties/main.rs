@@ -56,12 +56,13 @@ proptest! {
     fn a_state_that_lags_anywhere_catches_up(deeds in life(), cuts in any::<[prop::sample::Index; 3]>()) {
         let world = live(&deeds);
         let cut = cuts.map(|cut| cut.index(world.records.len() + 1));
-        let item = fold(&world.item, &world.records[..cut[0]]).item;
-        let questions = fold(&world.item, &world.records[..cut[1]]).questions;
-        let mut lagging = State { item, questions };
+        let item = fold(&world.records[..cut[0]]).item;
+        let questions = fold(&world.records[..cut[1]]).questions;
+        let shared = fold(&world.records[..cut[2]]);
+        let mut lagging = State { item, questions, quota: shared.quota, knowledge: shared.knowledge };
 
         // Everything is seen at least once, and part of it again.
-        for record in world.records[cut[0].min(cut[1])..].iter().chain(&world.records[cut[2]..]) {
+        for record in world.records[cut.into_iter().min().unwrap_or(0)..].iter().chain(&world.records[cut[2]..]) {
             evolve(&mut lagging, record);
         }
 
@@ -113,7 +114,7 @@ proptest! {
 fn the_lives_that_are_made_up_meet_every_kind_of_event() {
     let mut runner = TestRunner::deterministic();
     let mut met = BTreeSet::new();
-    for _ in 0..300 {
+    for _ in 0..1_000 {
         let deeds = life().new_tree(&mut runner).unwrap().current();
         met.extend(live(&deeds).records.iter().map(|record| record.event.type_name()));
     }

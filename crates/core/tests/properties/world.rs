@@ -2,8 +2,9 @@
 
 use querent_core::wire::{Line, decode, encode};
 use querent_core::{
-    Action, Batch, Command, Envelope, Event, ItemId, Moment, Operation, OperationId, Party, QuestionId, Record, Rules,
-    Span, State, Ticket, Via, apply, due, needs, needs_of_tick, tick,
+    Action, Batch, Command, Envelope, Event, Gate, ItemId, LearnedId, Moment, Needs, Operation, OperationId, Party,
+    QuestionId, Record, Revoke, Rules, Shared, Span, State, Ticket, Via, apply, due, needs, needs_of_tick, revoke,
+    tick,
 };
 
 use crate::deeds::Deed;
@@ -19,12 +20,19 @@ pub(crate) struct World {
     pub(crate) operations: Vec<(Command, Operation)>,
 }
 
+/// The usual project, where the product manager asks people only under strict conditions.
+fn strict_rules() -> Rules {
+    let mut rules = project::rules();
+    rules.config.agents.get_mut(&"product-manager".parse().unwrap()).unwrap().gate = Gate::Strict;
+    rules
+}
+
 impl World {
     /// A project with one item in the engineer's step.
     pub(crate) fn new() -> Self {
         let mut world = Self {
             item: "42".parse().unwrap(),
-            rules: project::rules(),
+            rules: strict_rules(),
             state: State::default(),
             now: "2026-01-31T10:00:00Z".parse().unwrap(),
             records: Vec::new(),
@@ -47,6 +55,7 @@ impl World {
                 self.now = self.now.plus(Span::minutes(*minutes));
                 self.look();
             }
+            Deed::Revokes(number) => self.revoke(LearnedId(*number)),
             Deed::EditsWorkflow(order) => {
                 let steps = project::rules().workflows["feature"].steps.clone();
                 let feature = self.rules.workflows.get_mut("feature").unwrap();
@@ -82,9 +91,8 @@ impl World {
             return known.replay(&command.fingerprint()).unwrap_or_else(|refusal| Envelope::refused(&refusal));
         }
         // A hub loads only the questions that are needed: that must make no difference.
-        let mut lean = self.state.clone();
-        let needed = self.state.item.as_ref().map_or(Vec::new(), |item| needs(command, item, self.now));
-        lean.questions.retain(|id, _| needed.contains(id));
+        let needed = self.state.item.as_ref().map(|item| needs(command, item, self.now));
+        let mut lean = self.lean(&needed.unwrap_or_default());
         let ticket = Ticket::new(id.clone(), command);
         let leanly = apply(&mut lean, command, &ticket, &self.rules, self.now);
 
@@ -95,11 +103,18 @@ impl World {
         applied.reply
     }
 
+    fn revoke(&mut self, learned: LearnedId) {
+        let wish = Revoke { learned, by: Party::HUMAN, note: None, via: Via::Library };
+        let id = format!("revoke-{}", self.records.len()).parse().unwrap();
+        let ticket = Ticket { id, fingerprint: wish.fingerprint(), is_fresh: false };
+        let applied = revoke(&mut self.state, &wish, &ticket, self.now);
+        self.keep(None, &applied.batches);
+    }
+
     /// Deadlines fire. Nothing is due afterwards.
     fn look(&mut self) {
-        let mut lean = self.state.clone();
-        let needed = self.state.item.as_ref().map_or(Vec::new(), |item| needs_of_tick(item, self.now));
-        lean.questions.retain(|id, _| needed.contains(id));
+        let needed = self.state.item.as_ref().map(|item| needs_of_tick(item, self.now));
+        let mut lean = self.lean(&needed.unwrap_or_default());
         let leanly = tick(&mut lean, &self.rules, self.now);
 
         let batches = tick(&mut self.state, &self.rules, self.now);
@@ -107,6 +122,16 @@ impl World {
         self.knows_what_it_changed(&lean, &batches);
         assert_eq!(due(&self.state, self.now), [], "a tick leaves nothing due");
         self.keep(None, &batches);
+    }
+
+    /// The state with no more than what is needed.
+    fn lean(&self, needed: &Needs) -> State {
+        let mut lean = self.state.clone();
+        lean.questions.retain(|id, _| needed.questions.contains(id));
+        for which in Shared::ALL.into_iter().filter(|which| !needed.shared.contains(which)) {
+            lean.swap(which, &mut State::default());
+        }
+        lean
     }
 
     /// Every question that an event is about was loaded, so that its ledger can be written.

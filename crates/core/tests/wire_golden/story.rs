@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use querent_core::wire::Line;
 use querent_core::{
-    Action, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence, Fallback, Moment, OnTimeout,
-    Outcome, Party, QuestionId, Risk, RiskIfWrong, Rules, Source, Span, State, Ticket, Verdict, Via, apply, tick,
+    Action, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence, Fallback, Gate, Kind,
+    LearnedId, Moment, OnTimeout, Outcome, Party, QuestionId, Revoke, Risk, RiskIfWrong, Rules, Source, Span, State,
+    Ticket, Verdict, Via, apply, tick,
 };
 use serde_json::{Value, json};
 
@@ -38,20 +39,61 @@ fn tell() -> Vec<Line> {
     story.wait(Span::minutes(7));
     story.tell("human:zoë", Action::Answer { question: id(1), answer: json!("cookie") });
     // The second is answered and resolved, the third taken back.
-    story.tell("engineer", Action::Ask(Box::new(short_question())));
+    story.tell("engineer", Action::Ask(Box::new(question("Which language?"))));
     story.tell("architect", Action::Answer { question: id(2), answer: json!("𠮷 only") });
     story.tell("engineer", Action::Resolve { question: id(2), note: Some("Rust it is".into()) });
-    story.tell("engineer", Action::Ask(Box::new(short_question())));
+    story.tell("engineer", Action::Ask(Box::new(question("Which dialect of it?"))));
     story.tell("engineer", Action::Withdraw { question: id(3), reason: None });
+    // The second is asked again, and has its answer.
+    story.tell("engineer", Action::Ask(Box::new(question("Which language?"))));
     // Two decisions are put on record; one of them turns out to be wrong.
     for (number, verdict) in [(2, Verdict::Confirm), (3, Verdict::Overturn)] {
         story.tell("engineer", Action::Assume(Box::new(assumption())));
         let assumption = AssumptionId { item: "42".parse().unwrap(), number };
         story.tell("human:zoë", Action::Review { assumption, verdict, note: Some("so — sei es".into()) });
     }
+    learn(&mut story);
+    ask_strictly(&mut story);
     story.tell("engineer", Action::FinishSession { session: None, keep: false });
     story.tell("human", Action::EndItem { outcome: Outcome::Merged });
     story.lines
+}
+
+/// A preference is learned, used a day later, overruled, and taken back.
+fn learn(story: &mut Story) {
+    let preference =
+        || Ask { kind: Some(Kind::Preference), to: Some(Party::HUMAN), ..question("Tabs — or spaces? ｢空白｣") };
+    story.tell("engineer", Action::Ask(Box::new(preference())));
+    story.tell("human:zoë", Action::Answer { question: id(4), answer: json!("spaces, 四つ") });
+    story.wait(Span::minutes(25 * 60));
+    story.tell("engineer", Action::Ask(Box::new(preference())));
+    story.tell("human:zoë", Action::Answer { question: id(5), answer: json!("tabs") });
+    let revoke = Revoke {
+        learned: LearnedId(1),
+        by: "human:zoë".parse().unwrap(),
+        note: Some("so — sei es".into()),
+        via: Via::Cli,
+    };
+    let id = format!("op-{:04}", story.lines.len()).parse().unwrap();
+    let ticket = Ticket { id, fingerprint: revoke.fingerprint(), is_fresh: false };
+    let applied = querent_core::revoke(&mut story.state, &revoke, &ticket, story.now);
+    applied.reply.read::<Value>().unwrap();
+    story.keep(applied.batches);
+}
+
+/// A strict question takes the quota, and its answer frees it.
+fn ask_strictly(story: &mut Story) {
+    story.tell("human", Action::Advance { to: "requirements".into() });
+    let tried = ["codebase_search", "similar_features", "attempted_inference"];
+    let strict = Ask {
+        blocker: Some(Blocker::MissingExternalData),
+        evidence: Some(tried.map(|name| (name.to_owned(), "nothing — 無".to_owned())).into()),
+        prompt: "Which mode of payment?".into(),
+        ..full_question()
+    };
+    story.tell("product-manager", Action::Ask(Box::new(strict)));
+    story.tell("human:zoë", Action::Answer { question: id(6), answer: json!("cookie") });
+    story.tell("human", Action::Advance { to: "implement".into() });
 }
 
 fn full_question() -> Ask {
@@ -91,8 +133,8 @@ fn assumption() -> Assume {
     }
 }
 
-fn short_question() -> Ask {
-    Ask { topic: "Language".into(), prompt: "Which language?".into(), ..Ask::default() }
+fn question(prompt: &str) -> Ask {
+    Ask { topic: "Language".into(), prompt: prompt.into(), ..Ask::default() }
 }
 
 fn id(number: u32) -> QuestionId {
@@ -110,6 +152,7 @@ impl Story {
     fn begin() -> Self {
         let mut rules = project::rules();
         rules.config.human_input.on_timeout = OnTimeout::Block;
+        rules.config.agents.get_mut(&"product-manager".parse().unwrap()).unwrap().gate = Gate::Strict;
         let now = "2026-01-31T10:02:03.004Z".parse().unwrap();
         Self { state: State::default(), rules, now, lines: Vec::new() }
     }

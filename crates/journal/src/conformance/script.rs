@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use querent_core::{
-    Action, Agent, AgentName, Applied, Ask, Command, Config, Envelope, Gate, HumanInput, Item, ItemId, Moment, Outcome,
-    Party, ProjectConfig, QuestionId, Refusal, Rules, Span, State, Step, Ticket, Via, Workflow, apply, needs,
-    needs_of_tick, tick,
+    Action, Agent, AgentName, Applied, Ask, Autonomy, Blocker, Choice, Command, Config, Envelope, Fallback, Gate,
+    HumanInput, Item, ItemId, Kind, LearnedId, Moment, Needs, Outcome, Party, ProjectConfig, QuestionId, Refusal,
+    Revoke, Risk, Rules, Shared, Span, State, Step, Ticket, Via, Workflow, apply, needs, needs_of_tick, revoke, tick,
 };
 
 use super::Broken;
 use crate::{Error, Job, Journal, Update};
 
-/// A small project and a time of day. One step, `implement`, in which the engineer may ask the architect and humans.
+/// A small project and a time of day. In the step `implement` the engineer may ask the architect and humans; a planner may
+/// ask humans under strict conditions.
 #[derive(Clone)]
 pub struct Script {
     rules: Arc<Rules>,
@@ -22,6 +23,14 @@ impl Script {
     /// At ten in the morning.
     pub fn new() -> Result<Self, Broken> {
         Ok(Self { rules: Arc::new(rules()?), now: Moment::from_millis(1_769_853_600_000) })
+    }
+
+    /// The same, where answers are learned and used. Elsewhere everything is asked.
+    #[must_use]
+    pub fn learning(&self) -> Self {
+        let mut rules = (*self.rules).clone();
+        rules.config.project.autonomy = Autonomy::Smart;
+        Self { rules: Arc::new(rules), now: self.now }
     }
 
     /// The same, `span` later.
@@ -46,12 +55,12 @@ impl Script {
     pub fn update(&self, operation: &str, command: &Command) -> Update {
         let ticket = operation.parse().ok().map(|id| Ticket::new(id, command));
         let job = Carry { script: self.clone(), command: command.clone(), ticket: ticket.clone() };
-        Update { item: command.item.clone(), ticket, job: Box::new(job) }
+        Update { stream: command.item.clone().into(), ticket, job: Box::new(job) }
     }
 
     /// The deadlines of an item on their way.
     pub fn deadlines(&self, item: &ItemId) -> Update {
-        Update { item: item.clone(), ticket: None, job: Box::new(Tick { script: self.clone() }) }
+        Update { stream: item.clone().into(), ticket: None, job: Box::new(Tick { script: self.clone() }) }
     }
 }
 
@@ -80,6 +89,47 @@ impl Script {
         Ok(Command { item: item.parse()?, by, via: Via::Library, action: Action::Ask(Box::new(ask)) })
     }
 
+    /// The engineer asks a human what they like. One answer is enough to learn it.
+    pub fn prefer(item: &str, prompt: &str) -> Result<Command, Refusal> {
+        let mut command = Self::asked(item, prompt, Party::HUMAN, false)?;
+        if let Action::Ask(ask) = &mut command.action {
+            ask.kind = Some(Kind::Preference);
+        }
+        Ok(command)
+    }
+
+    /// The planner, who asks under strict conditions only, has met all but the quota.
+    pub fn ask_strictly(item: &str, prompt: &str) -> Result<Command, Refusal> {
+        let choice = |id: &str| Choice {
+            id: id.to_owned(),
+            label: id.to_owned(),
+            description: None,
+            recommended: false,
+            implications: None,
+        };
+        let tried = ["codebase_search", "similar_features", "attempted_inference"];
+        let ask = Ask {
+            to: Some(Party::HUMAN),
+            blocker: Some(Blocker::MissingExternalData),
+            topic: "storage".to_owned(),
+            prompt: prompt.to_owned(),
+            options: ["left", "right"].map(choice).to_vec(),
+            fallback: Some(Fallback { answer: "left".into(), reason: "it is safe".to_owned(), risk: Risk::Low }),
+            evidence: Some(tried.map(|name| (name.to_owned(), "nothing".to_owned())).into()),
+            ..Ask::default()
+        };
+        let by = Party::Agent("planner".parse()?);
+        Ok(Command { item: item.parse()?, by, via: Via::Library, action: Action::Ask(Box::new(ask)) })
+    }
+
+    /// A person takes back what was learned.
+    pub fn revoke(&self, operation: &str, learned: LearnedId) -> Result<Update, Refusal> {
+        let revoke = Revoke { learned, by: Party::HUMAN, note: None, via: Via::Library };
+        let ticket = Ticket { id: operation.parse()?, fingerprint: revoke.fingerprint(), is_fresh: false };
+        let job = TakeBack { revoke, ticket: ticket.clone(), now: self.now };
+        Ok(Update { stream: Shared::Knowledge.into(), ticket: Some(ticket), job: Box::new(job) })
+    }
+
     /// A human answers, which settles the question.
     pub fn answer(question: &QuestionId, answer: &str) -> Command {
         Self::answered(question, answer, Party::HUMAN)
@@ -103,11 +153,13 @@ impl Script {
 }
 
 fn rules() -> Result<Rules, Refusal> {
-    let agent = |name: &str, rank| Ok::<_, Refusal>((name.parse()?, Agent { rank, gate: Gate::Open, provider: None }));
+    let agent = |name: &str, rank, gate| Ok::<_, Refusal>((name.parse()?, Agent { rank, gate, provider: None }));
+    let agents =
+        [agent("architect", 1, Gate::Open)?, agent("engineer", 2, Gate::Open)?, agent("planner", 3, Gate::Strict)?];
     let config = Config {
-        project: ProjectConfig { name: "suite".to_owned(), workflow: None, autonomy: querent_core::Autonomy::Smart },
+        project: ProjectConfig { name: "suite".to_owned(), workflow: None, autonomy: Autonomy::AlwaysAsk },
         human_input: HumanInput::default(),
-        agents: [agent("architect", 1)?, agent("engineer", 2)?].into(),
+        agents: agents.into(),
         providers: std::collections::BTreeMap::new(),
     };
     let architect: AgentName = "architect".parse()?;
@@ -119,9 +171,10 @@ fn rules() -> Result<Rules, Refusal> {
         clarify_sla_minutes: 30,
         clarify_blocking_allowed: true,
         can_ask_human: true,
-        planning: false,
+        planning: true,
     };
-    let workflow = Workflow { name: "suite".to_owned(), steps: vec![step] };
+    let plan = Step { name: "plan".to_owned(), agent: "planner".parse()?, ..step.clone() };
+    let workflow = Workflow { name: "suite".to_owned(), steps: vec![step, plan] };
     Ok(Rules { config, workflows: [(workflow.name.clone(), workflow)].into() })
 }
 
@@ -133,7 +186,7 @@ struct Carry {
 }
 
 impl Job for Carry {
-    fn needs(&mut self, item: &Item) -> Vec<QuestionId> {
+    fn needs(&mut self, item: &Item) -> Needs {
         needs(&self.command, item, self.script.now)
     }
 
@@ -146,12 +199,28 @@ impl Job for Carry {
     }
 }
 
+struct TakeBack {
+    revoke: Revoke,
+    ticket: Ticket,
+    now: Moment,
+}
+
+impl Job for TakeBack {
+    fn needs(&mut self, _: &Item) -> Needs {
+        Needs::default()
+    }
+
+    fn run(&mut self, state: &mut State) -> Applied {
+        revoke(state, &self.revoke, &self.ticket, self.now)
+    }
+}
+
 struct Tick {
     script: Script,
 }
 
 impl Job for Tick {
-    fn needs(&mut self, item: &Item) -> Vec<QuestionId> {
+    fn needs(&mut self, item: &Item) -> Needs {
         needs_of_tick(item, self.script.now)
     }
 

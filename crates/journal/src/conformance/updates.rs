@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use querent_core::reply::{AnswerReply, AskReply};
-use querent_core::{Applied, Code, Envelope, Item, QuestionId, Span, Stage, State, Status};
+use querent_core::{Applied, Code, Envelope, Item, Needs, QuestionId, Span, Stage, State, Status};
 
 use super::{Broken, Script, ensure, records, same, verify};
 use crate::{Job, Journal, Update};
@@ -39,9 +39,9 @@ pub(super) fn an_operation_sent_again_gets_the_first_reply_and_runs_nothing(
     let before = records(&**journal, 0)?;
 
     let runs = Arc::new(AtomicUsize::new(0));
-    let Update { item, ticket, job } = script.later(Span::minutes(600)).update("op-2", &ask);
+    let Update { stream, ticket, job } = script.later(Span::minutes(600)).update("op-2", &ask);
     let counted = Counted { job, runs: Arc::clone(&runs) };
-    let again = journal.update(Update { item, ticket, job: Box::new(counted) })?;
+    let again = journal.update(Update { stream, ticket, job: Box::new(counted) })?;
 
     same("the reply", &again.as_str(), &first.as_str())?;
     same("the number of runs", &runs.load(Ordering::SeqCst), &0)?;
@@ -55,7 +55,7 @@ struct Counted {
 }
 
 impl Job for Counted {
-    fn needs(&mut self, item: &Item) -> Vec<QuestionId> {
+    fn needs(&mut self, item: &Item) -> Needs {
         self.job.needs(item)
     }
 

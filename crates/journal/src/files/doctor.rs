@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use querent_core::{ItemId, State, evolve};
+use querent_core::{State, Stream, evolve};
 
 use super::checkpoint::Checkpoint;
 use super::layout::Layout;
@@ -41,11 +41,11 @@ pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     let index = Index::open_to_read(layout)?;
     let mut unindexed = 0_u64;
-    let mut states: BTreeMap<ItemId, State> = BTreeMap::new();
+    let mut states: BTreeMap<Stream, State> = BTreeMap::new();
     // Ledgers may be behind the log, but not behind the checkpoint: a process that stays lets them follow a little later.
     let checkpoint = Checkpoint::load(layout).filter(|it| it.place.is_in(layout));
     let promised = checkpoint.as_ref().map_or(u64::MAX, |it| it.place.seq);
-    let mut late: BTreeSet<ItemId> = BTreeSet::new();
+    let mut late: BTreeSet<Stream> = BTreeSet::new();
     let mut counted = None;
     let scanned = scan(layout, Place::START, |entry| {
         if let Some(index) = index.as_ref().filter(|_| entry.head.seq <= promised) {
@@ -87,18 +87,27 @@ pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
 }
 
 /// How many items there are, and how many of them have active questions.
-fn count(states: &BTreeMap<ItemId, State>) -> (u64, u64) {
-    let items = states.values().filter_map(|state| state.item.as_ref());
-    (states.len() as u64, items.filter(|item| item.has_active_questions()).count() as u64)
+fn count(states: &BTreeMap<Stream, State>) -> (u64, u64) {
+    let items = || states.values().filter_map(|state| state.item.as_ref());
+    (items().count() as u64, items().filter(|item| item.has_active_questions()).count() as u64)
 }
 
 fn compare_ledgers(
     layout: &Layout,
-    states: &BTreeMap<ItemId, State>,
-    late: &BTreeSet<ItemId>,
+    states: &BTreeMap<Stream, State>,
+    late: &BTreeSet<Stream>,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Error> {
-    for (id, state) in states.iter().filter(|(id, _)| !late.contains(*id)) {
+    for (stream, state) in states.iter().filter(|(stream, _)| !late.contains(*stream)) {
+        let id = match stream {
+            Stream::Item(id) => id,
+            Stream::Shared(which) => {
+                if !matches!(ledger::read_shared(layout, *which)?, Found::Good(found) if found == *state) {
+                    findings.push(derived("a shared ledger does not follow from the log", &layout.shared(*which)));
+                }
+                continue;
+            }
+        };
         let good = matches!(ledger::read_item(layout, id)?, Found::Good(item) if Some(&item) == state.item.as_ref());
         if !good {
             findings.push(derived("the ledger of an item does not follow from the log", &layout.item(id)));
@@ -114,7 +123,7 @@ fn compare_ledgers(
             findings.push(derived("the mark of an item with active questions is wrong", &layout.marker(id)));
         }
     }
-    for id in ledger::names(&layout.items())?.into_iter().filter(|id| !states.contains_key(id)) {
+    for id in ledger::names(&layout.items())?.into_iter().filter(|id| !states.contains_key(&Stream::Item(id.clone()))) {
         findings.push(Finding {
             severity: Severity::Warning,
             what: "a ledger is of an item that the log does not know".to_owned(),

@@ -5,7 +5,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 
-use querent_core::{Item, Question};
+use querent_core::{Item, Question, Shared, State};
 
 use super::checkpoint::Checkpoint;
 use super::layout::Layout;
@@ -24,11 +24,36 @@ pub(crate) struct Plan {
     pub(crate) ledgers: Vec<Planned>,
 }
 
-/// An item and those of its questions that changed, each with the last line that changed it.
-pub(crate) struct Planned {
-    pub(crate) item: Item,
-    pub(crate) place: Place,
-    pub(crate) questions: Vec<(Question, Place)>,
+/// A ledger, with the last line that changed it.
+pub(crate) enum Planned {
+    /// An item and those of its questions that changed.
+    Item { item: Item, place: Place, questions: Vec<(Question, Place)> },
+    /// What all items share.
+    Shared { which: Shared, state: State, place: Place },
+}
+
+impl Planned {
+    fn write(&self, layout: &Layout, reach: impl Fn(Step) -> Result<(), Error>) -> Result<(), Error> {
+        match self {
+            Self::Item { item, place, questions } => {
+                for (question, place) in questions {
+                    ledger::write_question(layout, question, *place)?;
+                    reach(Step::QuestionWritten)?;
+                }
+                ledger::write_item(layout, item, *place)?;
+            }
+            Self::Shared { which, state, place } => ledger::write_shared(layout, *which, state, *place)?,
+        }
+        reach(Step::ItemWritten)
+    }
+
+    /// Sets its mark; says by how much the number of marks changed.
+    fn mark(&self, layout: &Layout) -> Result<i64, Error> {
+        match self {
+            Self::Item { item, .. } => ledger::mark(layout, item),
+            Self::Shared { .. } => Ok(0),
+        }
+    }
 }
 
 /// How a flush ended.
@@ -89,18 +114,13 @@ impl Plan {
         index.store_count()?;
         reach(Step::Indexed)?;
         for planned in &self.ledgers {
-            for (question, place) in &planned.questions {
-                ledger::write_question(layout, question, *place)?;
-                reach(Step::QuestionWritten)?;
-            }
-            ledger::write_item(layout, &planned.item, planned.place)?;
-            reach(Step::ItemWritten)?;
+            planned.write(layout, reach)?;
         }
         // Marks are counted by what changes. If this is not finished, the next one counts them all.
         let unfinished = std::mem::replace(&mut checkpoint.marking, true);
         checkpoint.store(layout)?;
         for planned in &self.ledgers {
-            checkpoint.open = checkpoint.open.saturating_add_signed(ledger::mark(layout, &planned.item)?);
+            checkpoint.open = checkpoint.open.saturating_add_signed(planned.mark(layout)?);
         }
         if unfinished {
             checkpoint.open = recover::remark(layout)?;

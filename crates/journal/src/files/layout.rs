@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use querent_core::{ItemId, QuestionId};
+use querent_core::{ItemId, QuestionId, Shared};
 
 /// The paths of one project.
 #[derive(Clone, Debug)]
@@ -53,6 +53,11 @@ impl Layout {
 
     pub(crate) fn question(&self, id: &QuestionId) -> PathBuf {
         self.item_dir(&id.item).join(format!("{id}.json"))
+    }
+
+    /// What all items share.
+    pub(crate) fn shared(&self, which: Shared) -> PathBuf {
+        self.dir.join("shared").join(format!("{}.json", which.as_str()))
     }
 
     /// Where the next ledger is written before it is put in its place.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use querent_core::{Item, ItemId, Question, QuestionId};
+use querent_core::{Item, ItemId, Question, QuestionId, Shared, State, Stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,16 @@ pub(crate) enum Found<T> {
     Missing,
     /// It cannot be read, or stands on a line that is not in the log.
     Bad,
+}
+
+impl<T> Found<T> {
+    fn map<U>(self, make: impl FnOnce(T) -> U) -> Found<U> {
+        match self {
+            Self::Good(it) => Found::Good(make(it)),
+            Self::Missing => Found::Missing,
+            Self::Bad => Found::Bad,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -41,6 +51,23 @@ pub(crate) fn read_item(layout: &Layout, id: &ItemId) -> Result<Found<Item>, Err
 
 pub(crate) fn read_question(layout: &Layout, id: &QuestionId) -> Result<Found<Question>, Error> {
     read(layout, &layout.question(id), |question: &Question| question.id == *id)
+}
+
+/// What is known of a stream, without the questions of an item.
+pub(crate) fn read_stream(layout: &Layout, stream: &Stream) -> Result<Found<State>, Error> {
+    match stream {
+        Stream::Item(id) => Ok(read_item(layout, id)?.map(|item| State { item: Some(item), ..State::default() })),
+        Stream::Shared(which) => read_shared(layout, *which),
+    }
+}
+
+/// What all items share, as a state that has this of it.
+pub(crate) fn read_shared(layout: &Layout, which: Shared) -> Result<Found<State>, Error> {
+    let path = layout.shared(which);
+    Ok(match which {
+        Shared::Quota => read(layout, &path, |_| true)?.map(|quota| State { quota, ..State::default() }),
+        Shared::Knowledge => read(layout, &path, |_| true)?.map(|knowledge| State { knowledge, ..State::default() }),
+    })
 }
 
 /// A file that looks bad is looked at again: it may have become the spare one while it was read.
@@ -67,6 +94,14 @@ pub(crate) fn write_item(layout: &Layout, item: &Item, as_of: Place) -> Result<(
 
 pub(crate) fn write_question(layout: &Layout, question: &Question, as_of: Place) -> Result<(), Error> {
     write(layout, &layout.question(&question.id), &seal(question, as_of))
+}
+
+pub(crate) fn write_shared(layout: &Layout, which: Shared, state: &State, as_of: Place) -> Result<(), Error> {
+    let text = match which {
+        Shared::Quota => seal(&state.quota, as_of),
+        Shared::Knowledge => seal(&state.knowledge, as_of),
+    };
+    write(layout, &layout.shared(which), &text)
 }
 
 /// The text of a ledger. Its last line is a checksum of all before it, so that half of one is never taken for a whole.

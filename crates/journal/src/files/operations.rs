@@ -1,4 +1,4 @@
-//! The index of operations and items: where in the log a line stands. A look-up does not grow with history.
+//! The index of operations and streams: where in the log a line stands. A look-up does not grow with history.
 //!
 //! A hash table in a file: 16 bytes a slot, a hash and a start of line, filled at most by half and doubled when it is. It is
 //! derived from the log; a hit is believed only after a look at the line itself.
@@ -8,7 +8,7 @@ use std::hash::Hasher;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-use querent_core::{ItemId, OperationId};
+use querent_core::{OperationId, Stream};
 use siphasher::sip::SipHasher13;
 
 use super::layout::Layout;
@@ -33,9 +33,9 @@ pub(crate) fn operation_key(id: &OperationId) -> u64 {
     key(b"operation", id.as_str())
 }
 
-/// The key of an item: its first line.
-pub(crate) fn item_key(id: &ItemId) -> u64 {
-    key(b"item", id.as_str())
+/// The key of a stream: its first line.
+pub(crate) fn stream_key(stream: &Stream) -> u64 {
+    key(b"stream", stream.as_str())
 }
 
 fn key(kind: &[u8], name: &str) -> u64 {

@@ -3,11 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use querent_core::{Item, ItemId, Question, QuestionId, evolve_item, evolve_question};
+use querent_core::{Item, ItemId, Question, QuestionId, Shared, State, Stream, evolve, evolve_item, evolve_question};
 
 use super::checkpoint::Checkpoint;
 use super::layout::Layout;
 use super::ledger::{self, Found};
+use super::operations::{self, Index};
 use super::place::Place;
 use super::scan::{Entry, scan};
 use super::{Files, recover};
@@ -72,7 +73,7 @@ impl Snapshot for Reader<'_> {
         let mut item = match ledger::read_item(self.layout, id)? {
             Found::Good(item) => Some(item),
             Found::Missing if self.is_new(id)? => None,
-            Found::Missing | Found::Bad => recover::rebuild(self.layout, id)?.item,
+            Found::Missing | Found::Bad => recover::rebuild(self.layout, &id.clone().into())?.item,
         };
         for entry in self.tail.iter().filter(|entry| entry.head.stream == *id) {
             evolve_item(&mut item, entry.record(self.layout)?);
@@ -83,7 +84,7 @@ impl Snapshot for Reader<'_> {
     fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error> {
         let mut question = match ledger::read_question(self.layout, id)? {
             Found::Good(question) => Some(question),
-            Found::Bad => recover::rebuild(self.layout, &id.item)?.questions.remove(id),
+            Found::Bad => recover::rebuild(self.layout, &id.item.clone().into())?.questions.remove(id),
             Found::Missing => None,
         };
         for entry in self.tail.iter().filter(|entry| entry.head.stream == id.item) {
@@ -93,19 +94,32 @@ impl Snapshot for Reader<'_> {
             }
         }
         if question.is_none() && self.item(&id.item)?.is_some_and(|item| id.number <= item.asked) {
-            return Ok(recover::rebuild(self.layout, &id.item)?.questions.remove(id));
+            return Ok(recover::rebuild(self.layout, &id.item.clone().into())?.questions.remove(id));
         }
         Ok(question)
     }
 
+    fn shared(&self, which: Shared) -> Result<State, Error> {
+        let stream = which.into();
+        let mut state = match ledger::read_shared(self.layout, which)? {
+            Found::Good(state) => state,
+            Found::Missing if self.is_unheard_of(&stream)? => State::default(),
+            Found::Missing | Found::Bad => recover::rebuild(self.layout, &stream)?,
+        };
+        for entry in self.tail.iter().filter(|entry| entry.head.stream == stream) {
+            evolve(&mut state, entry.record(self.layout)?);
+        }
+        Ok(state)
+    }
+
     fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {
         let mut ids: BTreeSet<ItemId> = self.listed(which)?.into_iter().collect();
-        ids.extend(self.tail.iter().map(|entry| entry.head.stream.clone()));
+        ids.extend(self.tail.iter().filter_map(|entry| entry.head.stream.item().cloned()));
         if which == Which::All {
             return Ok(ids.into_iter().collect());
         }
         // A mark may be newer or older than this snapshot; the item itself decides.
-        let touched: BTreeSet<&ItemId> = self.tail.iter().map(|entry| &entry.head.stream).collect();
+        let touched: BTreeSet<&ItemId> = self.tail.iter().filter_map(|entry| entry.head.stream.item()).collect();
         let mut active = Vec::with_capacity(ids.len());
         for id in ids {
             let counts = !touched.contains(&id) || self.item(&id)?.is_some_and(|item| item.has_active_questions());
@@ -118,6 +132,14 @@ impl Snapshot for Reader<'_> {
 }
 
 impl Reader<'_> {
+    /// Whether nothing before the tail is of this stream, so that a missing ledger is no loss.
+    fn is_unheard_of(&self, stream: &Stream) -> Result<bool, Error> {
+        let index = if self.checkpoint.is_some() { Index::open_to_read(self.layout)? } else { None };
+        index.map_or(Ok(!self.layout.segment(1).exists()), |index| {
+            Ok(index.find(operations::stream_key(stream))?.is_empty())
+        })
+    }
+
     /// Whether the log has never heard of the item, so that a missing ledger is no loss.
     fn is_new(&self, id: &ItemId) -> Result<bool, Error> {
         if let Some(checkpoint) = &self.checkpoint
@@ -131,7 +153,7 @@ impl Reader<'_> {
         } else {
             let mut all = BTreeSet::new();
             scan(self.layout, Place::START, |entry| {
-                all.insert(entry.head.stream);
+                all.extend(entry.head.stream.item().cloned());
                 Ok(())
             })?;
             self.whole.get_or_init(|| all)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 
-use querent_core::{ItemId, QuestionId, State, evolve};
+use querent_core::{ItemId, QuestionId, Shared, State, Stream, evolve};
 
 use super::checkpoint::Checkpoint;
 use super::flush::LedgersLock;
@@ -25,7 +25,7 @@ pub(crate) fn recover(layout: &Layout) -> Result<(Checkpoint, Index), Error> {
 pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(Checkpoint, Index), Error> {
     make_dirs(layout)?;
     let mut lines: Vec<(u64, Start)> = Vec::new();
-    let mut versions: BTreeMap<ItemId, u64> = BTreeMap::new();
+    let mut versions: BTreeMap<Stream, u64> = BTreeMap::new();
     let mut questions: BTreeMap<QuestionId, u64> = BTreeMap::new();
     let End { place, torn } = scan(layout, Place::START, |entry| {
         lines.extend(keys(&entry.head).map(|key| (key, entry.start)));
@@ -42,7 +42,7 @@ pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(C
     set_aside_strangers(layout, &versions)?;
     let mut wrong = BTreeSet::new();
     for (id, version) in &versions {
-        let good = matches!(ledger::read_item(layout, id)?, Found::Good(item) if item.version == *version);
+        let good = matches!(ledger::read_stream(layout, id)?, Found::Good(state) if state.version(id) == *version);
         if !good {
             wrong.insert(id.clone());
         }
@@ -50,12 +50,13 @@ pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(C
     for (id, version) in questions {
         let good = matches!(ledger::read_question(layout, &id)?, Found::Good(question) if question.version == version);
         if !good {
-            wrong.insert(id.item);
+            wrong.insert(id.item.into());
         }
     }
     rewrite(layout, &wrong)?;
     let open = remark(layout)?;
-    let checkpoint = Checkpoint { place, items: versions.len() as u64, open, ..Checkpoint::empty() };
+    let items = versions.keys().filter(|stream| stream.item().is_some()).count() as u64;
+    let checkpoint = Checkpoint { place, items, open, ..Checkpoint::empty() };
     checkpoint.store(layout)?;
     Ok((checkpoint, index))
 }
@@ -71,8 +72,8 @@ fn make_dirs(layout: &Layout) -> Result<(), Error> {
 }
 
 /// Moves the ledgers of items that the log does not know out of the way: a power cut took their lines. They are kept.
-fn set_aside_strangers(layout: &Layout, known: &BTreeMap<ItemId, u64>) -> Result<(), Error> {
-    for id in ledger::names(&layout.items())?.iter().filter(|id| !known.contains_key(*id)) {
+fn set_aside_strangers(layout: &Layout, known: &BTreeMap<Stream, u64>) -> Result<(), Error> {
+    for id in ledger::names(&layout.items())?.iter().filter(|id| !known.contains_key(&Stream::Item((*id).clone()))) {
         let path = layout.item_dir(id);
         let mut aside = (1..).map(|number| path.with_extension(format!("unknown-{number}")));
         let aside = aside.find(|aside| !aside.exists()).unwrap_or_default();
@@ -81,8 +82,8 @@ fn set_aside_strangers(layout: &Layout, known: &BTreeMap<ItemId, u64>) -> Result
     Ok(())
 }
 
-/// An item with all of its questions, folded from the whole log.
-pub(crate) fn rebuild(layout: &Layout, id: &ItemId) -> Result<State, Error> {
+/// A stream with all of its questions, folded from the whole log.
+pub(crate) fn rebuild(layout: &Layout, id: &Stream) -> Result<State, Error> {
     let mut state = State::default();
     scan(layout, Place::START, |entry| {
         if entry.head.stream == *id {
@@ -95,15 +96,16 @@ pub(crate) fn rebuild(layout: &Layout, id: &ItemId) -> Result<State, Error> {
 
 /// Writes every ledger anew, also those that look right: somebody may have edited one.
 pub(crate) fn rewrite_all(layout: &Layout, _ledgers: &LedgersLock) -> Result<(), Error> {
-    rewrite(layout, &ledger::names(&layout.items())?.into_iter().collect())
+    let items = ledger::names(&layout.items())?.into_iter().map(Stream::from);
+    rewrite(layout, &items.chain(Shared::ALL.map(Stream::from)).collect())
 }
 
-/// Folds these items from the log and writes their ledgers anew.
-fn rewrite(layout: &Layout, ids: &BTreeSet<ItemId>) -> Result<(), Error> {
+/// Folds these streams from the log and writes their ledgers anew.
+fn rewrite(layout: &Layout, ids: &BTreeSet<Stream>) -> Result<(), Error> {
     if ids.is_empty() {
         return Ok(());
     }
-    let mut states: BTreeMap<ItemId, (State, Place, BTreeMap<QuestionId, Place>)> = BTreeMap::new();
+    let mut states: BTreeMap<Stream, (State, Place, BTreeMap<QuestionId, Place>)> = BTreeMap::new();
     scan(layout, Place::START, |entry| {
         if ids.contains(&entry.head.stream) {
             let (record, place) = (entry.record(layout)?, entry.place);
@@ -115,7 +117,10 @@ fn rewrite(layout: &Layout, ids: &BTreeSet<ItemId>) -> Result<(), Error> {
         }
         Ok(())
     })?;
-    for (state, last, questions) in states.values() {
+    for (stream, (state, last, questions)) in &states {
+        if let Stream::Shared(which) = stream {
+            ledger::write_shared(layout, *which, state, *last)?;
+        }
         for (id, place) in questions {
             if let Some(question) = state.questions.get(id) {
                 ledger::write_question(layout, question, *place)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use querent_core::wire::{self, Head, Line};
 use querent_core::{
-    Batch, Envelope, Event, ItemId, Operation, OperationId, Question, QuestionId, Record, State, evolve, evolve_item,
+    Batch, Envelope, Event, Operation, OperationId, Question, QuestionId, Record, State, Stream, evolve, evolve_item,
     evolve_question,
 };
 
@@ -19,7 +19,7 @@ use super::scan::{self, Entry};
 use super::{Options, recover};
 use crate::{Error, Update};
 
-/// How many items a process keeps in memory between updates.
+/// How many streams a process keeps in memory between updates.
 const MOST_HELD: usize = 1_024;
 
 /// The writer's memory. Valid while it is caught up; every use begins with that.
@@ -33,7 +33,7 @@ pub(crate) struct Store {
     tail: Vec<Entry>,
     /// The operations among them, by the seq of their line.
     recent: HashMap<OperationId, u64>,
-    held: HashMap<ItemId, Held>,
+    held: HashMap<Stream, Held>,
     /// Encoded lines that are not written yet.
     buffer: Vec<u8>,
     /// The operations among them.
@@ -42,7 +42,7 @@ pub(crate) struct Store {
     written: usize,
 }
 
-/// An item at hand.
+/// A stream at hand.
 struct Held {
     state: State,
     /// Lines of other processes that it does not hold yet, by their seq.
@@ -116,18 +116,31 @@ impl Store {
         {
             return Ok(known.replay(&ticket.fingerprint).unwrap_or_else(|refusal| Envelope::refused(&refusal)));
         }
-        let mut state = self.load(&update.item)?;
-        if let Some(item) = &state.item {
-            for id in update.job.needs(item) {
-                load_question(&self.layout, &mut state, &id, || lines_about(&self.layout, &self.tail, &id))?;
-            }
+        let mut state = self.load(&update.stream)?;
+        let needs = state.item.as_ref().map(|item| update.job.needs(item)).unwrap_or_default();
+        for id in &needs.questions {
+            load_question(&self.layout, &mut state, id, || lines_about(&self.layout, &self.tail, id))?;
+        }
+        let mut joined = Vec::with_capacity(needs.shared.len());
+        for which in needs.shared {
+            let mut shared = self.load(&which.into())?;
+            state.swap(which, &mut shared);
+            joined.push((which, shared));
         }
         let applied = update.job.run(&mut state);
-        self.held.insert(update.item.clone(), Held { state, pending: Vec::new() });
+        for (which, mut shared) in joined {
+            state.swap(which, &mut shared);
+            self.hold(which.into(), shared);
+        }
+        self.hold(update.stream.clone(), state);
         for batch in applied.batches {
             self.encode(batch);
         }
         Ok(applied.reply)
+    }
+
+    fn hold(&mut self, stream: Stream, state: State) {
+        self.held.insert(stream, Held { state, pending: Vec::new() });
     }
 
     fn encode(&mut self, batch: Batch) {
@@ -204,8 +217,8 @@ impl Store {
     /// What is to be written so that the derived files hold the whole log. Costs what the tail touches.
     pub(crate) fn plan(&mut self) -> Result<Option<Plan>, Error> {
         self.learn_of_flushes()?;
-        // The lines of each item and question by their place in the tail: it is walked once, however much it touches.
-        let mut touched: BTreeMap<ItemId, (Place, BTreeMap<QuestionId, Vec<usize>>)> = BTreeMap::new();
+        // The lines of each stream and question by their place in the tail: it is walked once, however much it touches.
+        let mut touched: BTreeMap<Stream, (Place, BTreeMap<QuestionId, Vec<usize>>)> = BTreeMap::new();
         for (line, entry) in self.tail.iter().enumerate() {
             let (last, questions) = touched.entry(entry.head.stream.clone()).or_insert((entry.place, BTreeMap::new()));
             *last = entry.place;
@@ -224,10 +237,14 @@ impl Store {
             let found =
                 questions.iter().filter_map(|(id, lines)| Some((state.questions.get(id)?.clone(), place_of(lines))));
             let questions = found.collect();
-            ledgers.extend(state.item.clone().map(|item| Planned { item, place, questions }));
-            self.held.insert(id, Held { state, pending: Vec::new() });
+            ledgers.extend(match &id {
+                Stream::Item(_) => state.item.clone().map(|item| Planned::Item { item, place, questions }),
+                Stream::Shared(which) => Some(Planned::Shared { which: *which, state: state.clone(), place }),
+            });
+            self.hold(id, state);
         }
-        let opened = self.tail.iter().filter(|it| it.head.version == 1).map(|it| it.head.seq).collect();
+        let opens = |it: &&Entry| it.head.version == 1 && it.head.stream.item().is_some();
+        let opened = self.tail.iter().filter(opens).map(|it| it.head.seq).collect();
         let keys_of = |entry: &Entry| {
             let (seq, start) = (entry.head.seq, entry.start);
             keys(&entry.head).map(move |key| (seq, key, start))
@@ -269,22 +286,21 @@ impl Store {
         Ok(())
     }
 
-    /// An item as it is at the end of the log, taken out of memory or off the disk.
-    fn load(&mut self, id: &ItemId) -> Result<State, Error> {
+    /// A stream as it is at the end of the log, taken out of memory or off the disk.
+    fn load(&mut self, id: &Stream) -> Result<State, Error> {
         if let Some(Held { mut state, pending }) = self.held.remove(id) {
             for entry in pending.into_iter().filter_map(|seq| self.late(seq)) {
                 evolve_held(&mut state, entry.record(&self.layout)?);
             }
             return Ok(state);
         }
-        let mut state = State::default();
-        match ledger::read_item(&self.layout, id)? {
-            Found::Good(item) => state.item = Some(item),
-            Found::Missing if self.first_line(id)?.is_none() => {}
-            Found::Missing | Found::Bad => state = recover::rebuild(&self.layout, id)?,
-        }
+        let mut state = match ledger::read_stream(&self.layout, id)? {
+            Found::Good(state) => state,
+            Found::Missing if self.first_line(id)?.is_none() => State::default(),
+            Found::Missing | Found::Bad => recover::rebuild(&self.layout, id)?,
+        };
         for entry in self.tail.iter().filter(|entry| entry.head.stream == *id) {
-            evolve_item(&mut state.item, entry.record(&self.layout)?);
+            evolve_held(&mut state, entry.record(&self.layout)?);
         }
         Ok(state)
     }
@@ -300,17 +316,17 @@ impl Store {
         self.index.as_ref().map_or(Ok(Vec::new()), |index| index.find(key))
     }
 
-    /// The line that opened an item, if it is older than the tail.
-    fn first_line(&self, id: &ItemId) -> Result<Option<Start>, Error> {
+    /// The first line of a stream, if it is older than the tail.
+    fn first_line(&self, id: &Stream) -> Result<Option<Start>, Error> {
         let opens = |start: &Start| {
             scan::line_at(&self.layout, *start)
-                .is_some_and(|line| line.record.stream == *id && matches!(line.record.event, Event::ItemOpened(_)))
+                .is_some_and(|line| line.record.stream == *id && line.record.version == 1)
         };
         let in_tail = self.tail.iter().any(|entry| entry.head.stream == *id && entry.head.version == 1);
         if in_tail {
             return Ok(None);
         }
-        Ok(self.find(operations::item_key(id))?.into_iter().find(opens))
+        Ok(self.find(operations::stream_key(id))?.into_iter().find(opens))
     }
 
     /// What is remembered of an operation.
@@ -345,14 +361,14 @@ fn load_question<'a>(
     lines()?.into_iter().for_each(|record| evolve_question(&mut question, record));
     let found: Option<Question> = match question {
         Some(question) => Some(question),
-        None => recover::rebuild(layout, &id.item)?.questions.remove(id),
+        None => recover::rebuild(layout, &id.item.clone().into())?.questions.remove(id),
     };
     state.questions.extend(found.map(|question| (id.clone(), question)));
     Ok(())
 }
 
 /// Keeps a line of another process. An item at hand takes it in when it is needed.
-fn take_in(tail: &mut Vec<Entry>, held: &mut HashMap<ItemId, Held>, entry: Entry) {
+fn take_in(tail: &mut Vec<Entry>, held: &mut HashMap<Stream, Held>, entry: Entry) {
     if let Some(held) = held.get_mut(&entry.head.stream) {
         held.pending.push(entry.head.seq);
     }
@@ -369,7 +385,7 @@ fn lines_about<'a>(layout: &Layout, tail: &'a [Entry], id: &QuestionId) -> Resul
 /// The keys under which a line is found again.
 pub(super) fn keys(head: &Head) -> impl Iterator<Item = u64> + use<> {
     let operation = head.operation.as_ref().map(operations::operation_key);
-    let opens = (head.version == 1).then(|| operations::item_key(&head.stream));
+    let opens = (head.version == 1).then(|| operations::stream_key(&head.stream));
     operation.into_iter().chain(opens)
 }
 

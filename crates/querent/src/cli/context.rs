@@ -130,9 +130,17 @@ impl Context {
         operation: &Operation,
         show: impl FnOnce(&mut Page, T),
     ) -> Result<u8, Failure> {
-        let envelope = hub.execute(command, operation.id()?);
+        self.answer(&hub.execute(command, operation.id()?), show)
+    }
+
+    /// Shows what the hub replied.
+    pub(crate) fn answer<T: DeserializeOwned>(
+        &self,
+        envelope: &Envelope,
+        show: impl FnOnce(&mut Page, T),
+    ) -> Result<u8, Failure> {
         let reply = envelope.read::<T>().map_err(|refusal| Failure::Answered(envelope.clone(), refusal))?;
-        self.print(&envelope, |page| show(page, reply))
+        self.print(envelope, |page| show(page, reply))
     }
 
     /// Shows a reply that the command line itself put together.

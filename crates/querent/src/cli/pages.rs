@@ -38,7 +38,11 @@ pub(crate) fn stage_cell(stage: &Stage) -> Cell {
 pub(crate) fn asked(page: &mut Page, reply: &AskReply) {
     let AskReply { question_id: id, status, to, round, max_rounds, .. } = reply;
     page.paint(Paint::Bold, &id.to_string());
-    page.line(format!(" to {to} is {status} (round {round} of {max_rounds})."));
+    if reply.reused {
+        page.line(format!(" to {to} is {status}: the same was asked before, and the answer stands."));
+    } else {
+        page.line(format!(" to {to} is {status} (round {round} of {max_rounds})."));
+    }
     if let Some(answer) = &reply.answer {
         said(page, answer);
     }

@@ -109,6 +109,24 @@ impl Project {
         reply["question_id"].as_str().unwrap().to_owned()
     }
 
+    /// A project in which people said once what they prefer: it is learned as LRN-001, from CLR-42-001.
+    pub(crate) fn with_a_preference() -> Self {
+        let project = Self::new();
+        let id = project.asks_preference("42")["question_id"].as_str().unwrap().to_owned();
+        project.ok(&["answer", &id, "--answer", "spaces", "--by", "human:alice"]);
+        for item in ["43", "44"] {
+            project.ok(&["item", "add", item, "--title", "More"]);
+            project.ok(&["item", "move", item, "--to", "implement"]);
+        }
+        project
+    }
+
+    /// The engineer asks a human what they prefer. Returns the reply.
+    pub(crate) fn asks_preference(&self, item: &str) -> Value {
+        let ask = ["ask", "--item", item, "--from", "engineer", "--to", "human", "--kind", "preference"];
+        self.ok(&[&ask[..], &["--topic", "Indentation", "--question", "Tabs or spaces?"]].concat())
+    }
+
     /// The engineer puts a decision on item 42 on record.
     pub(crate) fn assumes(&self, decision: &str, risk: &str, confidence: &str) {
         self.ok(&[

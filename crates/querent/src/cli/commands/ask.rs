@@ -78,6 +78,9 @@ pub(crate) struct Args {
     /// What was tried before asking; repeat it for several
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     evidence: Vec<(String, String)>,
+    /// The matter is complex: a strict ask then needs `investigation=…` among its evidence
+    #[arg(long)]
+    complex: bool,
     /// A word to find the question by; repeat it for several
     #[arg(long, value_name = "WORD")]
     tag: Vec<String>,
@@ -148,7 +151,8 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<u8, Failure> {
     };
     let envelope = hub.execute(&wish, operation.id()?);
     let asked: AskReply = envelope.read().map_err(|refusal| Failure::Answered(envelope, refusal))?;
-    let reply = waited(&hub, &asked.question_id, patience)?;
+    let reused = asked.reused;
+    let reply = AskReply { reused, ..waited(&hub, &asked.question_id, patience)? };
     context.reply(&reply, |page| pages::asked(page, &reply))
 }
 
@@ -184,6 +188,7 @@ fn read(args: Args) -> Result<(Ask, Operation), Refusal> {
         blocking: (args.blocking || args.no_blocking).then_some(args.blocking),
         fallback,
         evidence: (!evidence.is_empty()).then_some(evidence),
+        complex: args.complex,
         tags: args.tag,
         max_rounds: args.max_rounds,
         expires_in: args.expires_in,

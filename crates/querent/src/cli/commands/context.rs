@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let hub = context.reader()?;
     let item = item_of(args.item.as_deref(), &hub)?;
     let (item, open, answered) = hub.context(&item, &agent)?;
-    let told = Told::new(&item, &agent, &open, &answered);
+    let knowledge = hub.knowledge()?;
+    let told = Told::new(&item, &agent, &open, &answered, &knowledge);
     let context = if args.format == Format::Json { &context.as_json() } else { context };
     context.reply(&told, |page| page.text(&told.markdown()))
 }

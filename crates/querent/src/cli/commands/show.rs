@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use querent_core::view::{QuestionView, thread};
-use querent_core::{Choice, Moment, Question, QuestionId};
+use querent_core::{Blocker, Choice, Moment, Question, QuestionId};
 use serde::Serialize;
 
 use crate::cli::context::Context;
@@ -46,8 +46,9 @@ pub(super) fn write(page: &mut Page, question: &Question, now: Moment) {
         page.text("\n");
         page.line(indented(context));
     }
+    reasons(page, question);
     options(page, &question.options);
-    announce_fallback(page, question, |at| clock(&zone, now, at));
+    announce_fallback(page, question, |at| (age(at, now), clock(&zone, now, at)));
     page.text("\n");
     page.text(&thread(question, |at| clock(&zone, now, at)));
 }
@@ -61,6 +62,19 @@ fn head(page: &mut Page, question: &Question, now: Moment) {
     let (item, round, most) = (&question.item, question.round, question.max_rounds);
     let asked = age(now, question.created_at);
     page.line(format!("  item {item}, round {round} of {most}, asked {asked} ago{waits}"));
+}
+
+/// Why it is asked, where the asker says so: what stands in the way, and what was tried.
+fn reasons(page: &mut Page, question: &Question) {
+    let evidence = question.evidence.iter().flatten();
+    let tried: Vec<String> =
+        evidence.map(|(name, found)| format!("    {}: {}", clean_line(name), clean_line(found))).collect();
+    if question.blocker != Blocker::None {
+        page.line(format!("\n  In the way: {}", question.blocker.as_str().replace('_', " ")));
+    }
+    if !tried.is_empty() {
+        page.line(format!("\n  Tried:\n{}", tried.join("\n")));
+    }
 }
 
 fn options(page: &mut Page, options: &[Choice]) {
@@ -81,15 +95,16 @@ fn options(page: &mut Page, options: &[Choice]) {
 }
 
 /// What happens without an answer is said before it happens.
-fn announce_fallback(page: &mut Page, question: &Question, clock: impl Fn(Moment) -> String) {
+fn announce_fallback(page: &mut Page, question: &Question, clock: impl Fn(Moment) -> (String, String)) {
     let Some(fallback) = question.fallback.as_ref().filter(|_| question.status.is_open()) else { return };
     let taken = fallback.answer.as_str().map_or_else(|| fallback.answer.to_string(), str::to_owned);
-    let when = match question.expires_at {
-        Some(at) => format!("If nobody answers by {}", clock(at)),
-        None => "If nobody answers (without a deadline)".to_owned(),
+    let taken = clean_line(&taken);
+    let announced = match question.expires_at.map(clock) {
+        Some((left, at)) => format!("Without an answer: uses ({taken}) in {left}, at {at},"),
+        None => format!("Would use ({taken}), but has no deadline,"),
     };
-    page.paint(Paint::Warn, &format!("\n  {when}: {}", clean_line(&taken)));
-    page.line(format!(", because {} (risk: {})", hanging(&fallback.reason, 4), fallback.risk));
+    page.paint(Paint::Warn, &format!("\n  {announced}"));
+    page.line(format!(" because {} (risk: {})", hanging(&fallback.reason, 4), fallback.risk));
 }
 
 fn indented(text: &str) -> String {

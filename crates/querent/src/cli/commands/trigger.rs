@@ -1,7 +1,7 @@
 //! `querent trigger`: something happened; the project's triggers say what is asked about it.
 
 use clap::Subcommand;
-use querent_core::{Refusal, Via};
+use querent_core::Refusal;
 use querent_hub::{Fired, Happening};
 
 use super::{trigger_install, trigger_list};
@@ -74,7 +74,7 @@ fn fire(args: &Args, context: &Context) -> Result<u8, Failure> {
     let hub = context.hub(&by)?;
     let item = item_of(args.item.as_deref(), &hub)?;
     let phase = args.phase.clone();
-    let happening = Happening { item, by, via: Via::Cli, event, phase, data: data.unwrap_or_default() };
+    let happening = Happening { item, by, event, phase, data: data.unwrap_or_default() };
     let fired = hub.fire(&happening, operation.as_ref())?;
     context.reply(&fired, |page| show(page, &fired))
 }

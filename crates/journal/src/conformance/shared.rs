@@ -1,0 +1,79 @@
+//! What all items share: an update may change it together with its item, or not at all.
+
+use std::sync::Arc;
+use std::thread;
+
+use querent_core::reply::AskReply;
+use querent_core::{Code, Envelope, LearnedId, Provenance, Shared, Span};
+
+use super::{Broken, Script, ensure, same, verify};
+use crate::Journal;
+
+pub(super) fn what_is_learned_on_one_item_answers_on_another(
+    journal: &Arc<dyn Journal>,
+    script: &Script,
+) -> Result<(), Broken> {
+    let script = script.learning();
+    for item in ["a", "b", "c"] {
+        script.accept(&**journal, &format!("op-{item}"), &Script::open(item)?)?;
+    }
+    script.accept(&**journal, "op-1", &Script::prefer("a", "Tabs or spaces?")?)?;
+    script.accept(&**journal, "op-2", &Script::answer(&"CLR-a-001".parse()?, "spaces"))?;
+    verify(&**journal)?;
+
+    let asked: AskReply = script.accept(&**journal, "op-3", &Script::prefer("b", "Tabs or spaces?")?)?.read()?;
+
+    same("the provenance", &asked.answer.map(|it| it.provenance), &Some(Provenance::Learned))?;
+    let knowledge = journal.read()?.shared(Shared::Knowledge)?.knowledge;
+    same("the uses", &knowledge.learned.get(&1).map(|it| it.uses), &Some(1))?;
+    verify(&**journal)?;
+
+    journal.update(script.revoke("op-4", LearnedId(1))?)?.read::<serde_json::Value>()?;
+    let again = journal.update(script.revoke("op-4", LearnedId(1))?)?;
+    ensure(again.as_str().contains("revoked"), || "an operation that is sent again lost its first reply".to_owned())?;
+
+    let asked: AskReply = script.accept(&**journal, "op-5", &Script::prefer("c", "Tabs or spaces?")?)?.read()?;
+    same("the answer once it is taken back", &asked.answer, &None)?;
+    verify(&**journal).map(drop)
+}
+
+pub(super) fn of_many_strict_questions_at_once_one_is_asked(
+    journal: &Arc<dyn Journal>,
+    script: &Script,
+) -> Result<(), Broken> {
+    let items: Vec<String> = (1..=8).map(|number| format!("item-{number}")).collect();
+    for item in &items {
+        script.accept(&**journal, &format!("op-{item}"), &Script::open(item)?)?;
+    }
+    let ask = |item: &String| -> Result<Envelope, Broken> {
+        Ok(script.send(&**journal, &format!("op-ask-{item}"), &Script::ask_strictly(item, "Which mode?")?)?)
+    };
+    let replies: Vec<Result<Envelope, Broken>> = thread::scope(|scope| {
+        let threads: Vec<_> = items.iter().map(|item| scope.spawn(move || ask(item))).collect();
+        let ended = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|_| Err(Broken("a thread panicked".to_owned())))
+        };
+        threads.into_iter().map(ended).collect()
+    });
+    let mut asked = Vec::new();
+    for reply in replies {
+        match reply?.read::<AskReply>() {
+            Ok(reply) => asked.push(reply.question_id),
+            Err(refusal) => same("why the others are refused", &refusal.code, &Code::ConditionsNotMet)?,
+        }
+    }
+    same("how many are asked", &asked.len(), &1)?;
+    same("the active one", &journal.read()?.shared(Shared::Quota)?.quota.active.as_ref(), &asked.first())?;
+    verify(&**journal)?;
+
+    // Its time is over: the fallback is taken, and the next may be asked.
+    for question in &asked {
+        journal.update(script.later(Span::minutes(5)).deadlines(&question.item))?;
+    }
+    same("the active one", &journal.read()?.shared(Shared::Quota)?.quota.active, &None)?;
+    let other = items.iter().find(|item| asked.iter().all(|id| id.item.as_str() != item.as_str()));
+    if let Some(item) = other {
+        script.accept(&**journal, "op-next", &Script::ask_strictly(item, "Which mode?")?)?;
+    }
+    verify(&**journal).map(drop)
+}
