@@ -1,10 +1,12 @@
 //! The pure half of the apply path: what is due comes first, then the command, then its reply.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::assumption::Source;
 use crate::command::{Action, Command};
-use crate::decide::{candidate, decide, decide_revoke};
+use crate::decide::{candidates, decide, decide_revoke};
 use crate::due::due;
 use crate::event::{Event, Record};
 use crate::evolve::evolve;
@@ -120,7 +122,7 @@ pub struct Needs {
     /// Its questions.
     pub questions: Vec<QuestionId>,
     /// What all items share.
-    pub shared: Vec<Shared>,
+    pub shared: BTreeSet<Shared>,
 }
 
 /// What [`tick`] cannot do without: all that is open, if any of it is due.
@@ -141,14 +143,16 @@ pub fn needs(command: &Command, item: &Item, at: Moment) -> Needs {
         // An item that ends withdraws all that is open.
         Action::EndItem { .. } => questions.extend(item.open.keys().map(|number| item.question_id(*number))),
         Action::Ask(ask) => {
-            questions.extend(candidate(item, ask));
+            questions.extend(candidates(item, ask));
             shared.extend(Shared::ALL);
         }
-        Action::Answer { .. } if command.by.is_human() => shared.push(Shared::Knowledge),
+        Action::Answer { .. } | Action::Resolve { .. } if command.by.is_human() => {
+            shared.insert(Shared::Knowledge);
+        }
         Action::Review { assumption, .. } => {
             let judged = item.assumptions.get(&assumption.number).filter(|it| it.source == Source::Learned);
             questions.extend(judged.and_then(|it| it.question_id.clone()));
-            shared.push(Shared::Knowledge);
+            shared.insert(Shared::Knowledge);
         }
         _ => {}
     }

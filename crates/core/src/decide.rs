@@ -37,7 +37,7 @@ use crate::quota;
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
 
-pub(crate) use known::candidate;
+pub(crate) use known::candidates;
 pub(crate) use revoke::decide as decide_revoke;
 
 /// Judges a command. `rules` are the project's files as they are now: facts, like the time.

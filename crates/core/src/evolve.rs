@@ -2,7 +2,7 @@
 
 use crate::assumption::{AssumptionStatus, Reviewed};
 use crate::event::{Event, ExpiryEffect, Record};
-use crate::item::{Item, OpenQuestion, Stage};
+use crate::item::{Item, OpenQuestion, Settled, Stage};
 use crate::question::{Entry, EntryKind, Question, Status};
 use crate::session::Session;
 use crate::state::State;
@@ -156,7 +156,14 @@ fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
             }
         }
         Event::QuestionReminded(it) => waits(item, number, &it.waits),
-        Event::QuestionResolved(_) | Event::QuestionExpired(_) | Event::QuestionWithdrawn(_) => {
+        Event::QuestionResolved(it) => {
+            let pattern = item.open.remove(&number).and_then(|open| open.pattern);
+            item.answered.remove(&number);
+            if let Some(answer) = &it.answer {
+                remember(item, number, pattern, answer);
+            }
+        }
+        Event::QuestionExpired(_) | Event::QuestionWithdrawn(_) => {
             item.open.remove(&number);
             item.answered.remove(&number);
         }
@@ -182,7 +189,8 @@ fn waits(item: &mut Item, number: u32, waits: &OpenQuestion) {
 /// What somebody answered is remembered. What nobody said (a fallback, a learned answer) is not.
 fn remember(item: &mut Item, number: u32, pattern: Option<Fingerprint>, answer: &Answer) {
     if let (Some(pattern), Provenance::Human | Provenance::Agent) = (pattern, answer.provenance) {
-        item.remember(number, pattern, answer.at);
+        let human = answer.provenance == Provenance::Human;
+        item.remember(number, Settled { pattern, at: answer.at, human });
     }
 }
 

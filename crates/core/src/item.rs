@@ -61,17 +61,17 @@ pub struct Item {
 
 impl Item {
     /// Remembers that a question has an answer.
-    pub(crate) fn remember(&mut self, number: u32, pattern: Fingerprint, at: Moment) {
-        self.settled.insert(number, Settled { pattern, at });
+    pub(crate) fn remember(&mut self, number: u32, settled: Settled) {
+        self.settled.insert(number, settled);
         if self.settled.len() > MOST_SETTLED {
             self.settled.pop_first();
         }
     }
 
-    /// The newest of its questions that is known by this and was answered after `since`.
-    pub(crate) fn answered_since(&self, pattern: &Fingerprint, since: Moment) -> Option<QuestionId> {
-        let found = self.settled.iter().rev().find(|(_, it)| it.pattern == *pattern && it.at > since);
-        found.map(|(number, _)| self.question_id(*number))
+    /// Which of its questions that are known by this was answered last: by a human, or by anybody.
+    pub(crate) fn last_answered(&self, pattern: &Fingerprint, by_human: bool) -> Option<(QuestionId, Moment)> {
+        let same = self.settled.iter().filter(|(_, it)| it.pattern == *pattern && (it.human || !by_human));
+        same.max_by_key(|(number, it)| (it.at, **number)).map(|(number, it)| (self.question_id(*number), it.at))
     }
 
     /// Whether it is `merged` or `failed`.
@@ -143,6 +143,8 @@ pub struct Settled {
     pub pattern: Fingerprint,
     /// When it was answered.
     pub at: Moment,
+    /// Whether a human answered it.
+    pub human: bool,
 }
 
 /// How many answered questions an item remembers.

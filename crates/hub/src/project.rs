@@ -58,6 +58,7 @@ const IGNORED: &[&str] = &[
     ".querent/ledgers.lock",
     ".querent/items/",
     ".querent/open/",
+    ".querent/shared/",
     ".querent/operations/",
     ".querent/run/",
     ".querent/worktrees/",

@@ -54,6 +54,7 @@ checks! {
     shared {
         what_is_learned_on_one_item_answers_on_another,
         of_many_strict_questions_at_once_one_is_asked,
+        the_quota_is_right_whatever_else_is_asked_on_its_item,
     }
     crowds {
         many_threads_on_one_item_lose_nothing,

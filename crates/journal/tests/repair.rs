@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use querent_core::wire;
+use querent_core::{Shared, wire};
 use querent_journal::Journal;
 use querent_journal::conformance::Script;
 
@@ -18,6 +18,7 @@ const CHECKPOINT: &str = "journal/checkpoint";
 const ITEM: &str = "items/42/item.json";
 const QUESTION: &str = "items/42/CLR-42-003.json";
 const SETTLED: &str = "items/42/CLR-42-002.json";
+const SHARED: [&str; 2] = ["shared/quota.json", "shared/knowledge.json"];
 const INDEX: &str = "operations/index";
 
 /// What a test does to the files.
@@ -50,6 +51,9 @@ fn finds_each(project: &Project, promised: &Everything, what: &str) {
         }
         assert_eq!(project.open().read().unwrap().item(&item.id).unwrap().as_ref(), Some(item), "{what}");
     }
+    for (which, state) in Shared::ALL.into_iter().zip(&promised.2) {
+        assert_eq!(project.open().read().unwrap().shared(which).unwrap(), *state, "{what}");
+    }
     let files = project.open();
     let snapshot = files.read().unwrap();
     assert_eq!(snapshot.item(&id("nobody")).unwrap(), None, "{what}");
@@ -76,7 +80,7 @@ fn given() -> Project {
 #[test]
 fn a_torn_ledger_is_made_anew() {
     let given = given();
-    for file in [ITEM, QUESTION, SETTLED] {
+    for file in [ITEM, QUESTION, SETTLED].into_iter().chain(SHARED) {
         let bytes = fs::read(given.path().join(file)).unwrap();
         for length in [0, 1, bytes.len() / 3, bytes.len() / 2, bytes.len() - 2] {
             is_repaired(&given, &format!("{file} cut to {length}"), &|dir| {
@@ -106,10 +110,10 @@ fn a_ledger_that_somebody_edited_is_made_anew_by_a_repair() {
 #[test]
 fn a_deleted_ledger_is_made_anew() {
     let given = given();
-    for file in [ITEM, QUESTION, SETTLED] {
+    for file in [ITEM, QUESTION, SETTLED].into_iter().chain(SHARED) {
         is_repaired(&given, &format!("{file} deleted"), &|dir| fs::remove_file(dir.join(file)).unwrap());
     }
-    for files in ["items/42", "items/43", "items"] {
+    for files in ["items/42", "items/43", "items", "shared"] {
         is_repaired(&given, &format!("{files} deleted"), &|dir| fs::remove_dir_all(dir.join(files)).unwrap());
     }
 }

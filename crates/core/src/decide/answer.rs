@@ -47,7 +47,10 @@ pub(super) fn given_by(now: &Now<'_>, question: &Question, given: &Value) -> Res
 /// Whether an answer would be a late one; a refusal if none is taken any more.
 fn is_late(now: &Now<'_>, question: &Question) -> Result<bool, Refusal> {
     let id = &question.id;
-    let provisional = |it: &Answer| matches!(it.provenance, Provenance::Fallback | Provenance::Learned);
+    // What was learned from people is not an agent's to change.
+    let human = now.command.by.is_human();
+    let provisional =
+        |it: &Answer| it.provenance == Provenance::Fallback || (it.provenance == Provenance::Learned && human);
     let stands = question.answer.as_ref().filter(|it| !provisional(it));
     if let (Some(answer), false) = (stands, question.status.is_open()) {
         let message = format!("{id} was answered by {} at {}: {}", answer.by, answer.at, answer.text);

@@ -24,7 +24,7 @@ pub(super) fn decide(now: &Now<'_>, ask: &Ask) -> Result<Vec<Event>, Refusal> {
             return Ok(known);
         }
     }
-    let (max_rounds, strict) = gate::pass(now, &question.from, ask, &aim)?;
+    let (max_rounds, strict) = gate::pass(now, &question, ask, &aim)?;
     question.max_rounds = max_rounds;
     set_deadlines(now, &mut question, ask.expires_in.or(strict.then_some(strict::TIMEOUT)), aim.sla());
     if autonomy::asks_nobody(now, &question) {

@@ -4,11 +4,11 @@
 
 use serde_json::json;
 
-use super::{Now, strict};
+use super::{Now, autonomy, strict};
 use crate::command::Ask;
 use crate::id::AgentName;
 use crate::party::Party;
-use crate::question::{Asker, Category, Kind};
+use crate::question::{Category, Kind, Question};
 use crate::refusal::{Code, Refusal};
 use crate::workflow::Step;
 
@@ -43,13 +43,14 @@ pub(super) fn aim<'a>(now: &Now<'a>, agent: &AgentName, ask: &Ask) -> Result<Aim
 }
 
 /// Judges it; says how many rounds it has, and whether it is a strict question.
-pub(super) fn pass(now: &Now<'_>, asker: &Asker, ask: &Ask, aim: &Aim<'_>) -> Result<(u32, bool), Refusal> {
+pub(super) fn pass(now: &Now<'_>, question: &Question, ask: &Ask, aim: &Aim<'_>) -> Result<(u32, bool), Refusal> {
     let (to, blocking) = (&aim.to, aim.blocking);
     enabled(now, to)?;
-    let step = scope(&asker.agent, to, aim.step, &now.item.workflow)?;
+    let step = scope(&question.from.agent, to, aim.step, &now.item.workflow)?;
     blocking_allowed(step, blocking)?;
     one_at_a_time(now, to, blocking)?;
-    let strict = strict::pass(now, &asker.agent, &asker.session, ask, to)?;
+    // Where nobody is asked, nobody need be spared.
+    let strict = !autonomy::asks_nobody(now, question) && strict::pass(now, &question.from, ask, to)?;
     let max_rounds = rounds(ask, if strict { 1 } else { step.max_rounds(blocking) })?;
     Ok((max_rounds, strict))
 }

@@ -5,15 +5,15 @@
 use super::gate::Aim;
 use super::{Now, assume};
 use crate::answer::{Answer, LearnedFrom, Provenance};
-use crate::assumption::{Assumption, Confidence, Source};
+use crate::assumption::{Assumption, AssumptionStatus, Confidence, Source};
 use crate::command::Ask;
 use crate::event::{
     AnswerLearned, AnswerNoted, Event, LearnedAnswerOverruled, LearnedAnswerUsed, QuestionAnswered, QuestionAsked,
     QuestionReused,
 };
 use crate::id::QuestionId;
+use crate::item::Item;
 use crate::learned::{Learned, LearnedStatus, Lesson, Meaning, Why};
-use crate::moment::Moment;
 use crate::party::{Party, Via};
 use crate::pattern::Pattern;
 use crate::policy::Autonomy;
@@ -25,25 +25,25 @@ pub(super) fn pattern(now: &Now<'_>, question: &Question) -> Option<Pattern> {
     open_to_it.then(|| Pattern::of(&question.prompt, &question.tags, question.category))
 }
 
-/// The question of this item that may have the answer already.
-pub(crate) fn candidate(item: &crate::Item, ask: &Ask) -> Option<QuestionId> {
+/// The questions of this item that may have the answer already.
+pub(crate) fn candidates(item: &Item, ask: &Ask) -> Vec<QuestionId> {
     if item.settled.is_empty() {
-        return None;
+        return Vec::new();
     }
     let category = ask.category.unwrap_or(Category::Clarification);
-    item.answered_since(&Pattern::of(&ask.prompt, &ask.tags, category).fingerprint(), Moment::from_millis(i64::MIN))
+    let pattern = Pattern::of(&ask.prompt, &ask.tags, category).fingerprint();
+    [true, false].iter().filter_map(|by_human| Some(item.last_answered(&pattern, *by_human)?.0)).collect()
 }
 
 /// The same was asked on this item a while ago, of somebody with as much say, and could be answered the same.
 pub(super) fn reused(now: &Now<'_>, question: &Question, pattern: &Pattern) -> Option<Vec<Event>> {
-    let since = now.at.minus(now.rules.config.human_input.cooldown);
-    let id = now.item.answered_since(&pattern.fingerprint(), since)?;
-    let earlier = now.state.questions.get(&id)?;
+    let (id, at) = now.item.last_answered(&pattern.fingerprint(), question.to.is_human())?;
+    let is_recent = at > now.at.minus(now.rules.config.human_input.cooldown);
+    let earlier = now.state.questions.get(&id).filter(|_| is_recent)?;
     let answer = earlier.answer.as_ref()?;
-    let has_a_say = answer.provenance == Provenance::Human || !question.to.is_human();
     let same_words = Pattern::of(&earlier.prompt, &earlier.tags, earlier.category) == *pattern;
     let restated = Meaning::of(earlier, answer).restate(question)?;
-    let stands = has_a_say && same_words && !earlier.is_guarded() && restated.value == answer.value;
+    let stands = same_words && !earlier.is_guarded() && restated.value == answer.value;
     let reused = || QuestionReused { question: id.clone(), from: question.from.clone(), via: now.command.via };
     stands.then(|| vec![reused().into()])
 }
@@ -98,14 +98,15 @@ pub(super) fn lesson(now: &Now<'_>, question: &Question, answer: &Answer) -> Vec
     let knowledge = &now.state.knowledge;
     let meaning = Meaning::of(question, answer);
     let mut events = Vec::new();
-    let given = question.answer.as_ref().and_then(|it| knowledge.learned.get(&it.learned.as_ref()?.id.0));
-    if let Some(known) = given.or_else(|| knowledge.answer_to(&pattern)) {
+    if let Some(known) = knowledge.answer_to(&pattern) {
         if known.meaning == meaning {
             return events;
         }
-        events.push(overruled(known, &question.id));
+        // One question counts once, also if its assumption was overturned before.
+        let counts = !was_overturned(now.item, &question.id);
+        events.extend(counts.then(|| overruled(known, &question.id)));
         // Until it is retired, what is said now is noted; from then on it may take its place.
-        if !known.is_on_probation() && known.status == LearnedStatus::Active {
+        if !(counts && known.is_on_probation()) {
             events.push(noted(&pattern, &meaning, &question.id));
             return events;
         }
@@ -146,6 +147,11 @@ pub(super) fn unlearn(now: &Now<'_>, assumption: &Assumption) -> Option<Event> {
     let question = now.state.questions.get(question)?;
     let id = question.answer.as_ref()?.learned.as_ref()?.id;
     now.state.knowledge.learned.get(&id.0).map(|known| overruled(known, &question.id))
+}
+
+fn was_overturned(item: &Item, question: &QuestionId) -> bool {
+    let learned = |it: &&Assumption| it.question_id.as_ref() == Some(question) && it.source == Source::Learned;
+    item.assumptions.values().filter(learned).any(|it| it.status == AssumptionStatus::Overturned)
 }
 
 fn overruled(known: &Learned, question: &QuestionId) -> Event {

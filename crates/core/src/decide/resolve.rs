@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Now, answer, bounds, resume, rights};
+use super::{Now, answer, bounds, known, resume, rights};
 use crate::answer::Answer;
 use crate::event::{Event, QuestionResolved};
 use crate::question::{Question, Status};
@@ -18,10 +18,11 @@ pub(super) fn decide(now: &Now<'_>, question: &Question, note: Option<&str>) -> 
         Status::Escalated if now.command.by.is_human() => Some(decision(now, question, note)?),
         _ => return Err(too_early_or_late(question)),
     };
+    let lesson = answer.as_ref().map(|answer| known::lesson(now, question, answer)).unwrap_or_default();
     let resumed = resume::after(now, &question.id, "resolved");
     let note = note.map(str::to_owned);
     let resolved = QuestionResolved { question: question.id.clone(), note, answer, via: now.command.via };
-    Ok([resolved.into()].into_iter().chain(resumed).collect())
+    Ok([resolved.into()].into_iter().chain(resumed).chain(lesson).collect())
 }
 
 /// A human's note on an escalated question is its answer, whatever form was expected.

@@ -13,8 +13,7 @@ pub(crate) fn decide(state: &State, revoke: &Revoke) -> Result<Event, Refusal> {
     let id = revoke.learned;
     if !revoke.by.is_human() {
         let message = format!("only a human may take back what was learned from one, not {}", revoke.by);
-        return Err(Refusal::new(Code::HumanOnly, message, "leave it to a person, or ask with --kind blocking")
-            .with(json!({ "learned_id": id })));
+        return Err(Refusal::new(Code::HumanOnly, message, "leave it to a person").with(json!({ "learned_id": id })));
     }
     bounds::text("note", revoke.note.as_deref().unwrap_or("-"), 1, 2_000)?;
     let known = state.knowledge.learned.get(&id.0).ok_or_else(|| {

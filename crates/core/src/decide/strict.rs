@@ -5,12 +5,12 @@ use serde_json::json;
 use super::Now;
 use crate::answer::{self, Expected};
 use crate::command::Ask;
-use crate::id::{AgentName, SessionId};
+use crate::id::SessionId;
 use crate::item::Stage;
 use crate::moment::Span;
 use crate::party::{Party, Via};
 use crate::policy::Gate;
-use crate::question::Blocker;
+use crate::question::{Asker, Blocker};
 use crate::refusal::{Code, Refusal};
 
 /// How long a human has for a strict question.
@@ -28,13 +28,7 @@ struct Condition {
 }
 
 /// Whether this is a strict question. If it is, every condition is met.
-pub(super) fn pass(
-    now: &Now<'_>,
-    agent: &AgentName,
-    session: &SessionId,
-    ask: &Ask,
-    to: &Party,
-) -> Result<bool, Refusal> {
+pub(super) fn pass(now: &Now<'_>, Asker { agent, session }: &Asker, ask: &Ask, to: &Party) -> Result<bool, Refusal> {
     let strict = now.rules.agent(agent)?.gate == Gate::Strict;
     if !strict || !to.is_human() || now.command.via == Via::Trigger {
         return Ok(false);

@@ -270,3 +270,56 @@ fn an_item_that_asks_everything_neither_uses_nor_teaches() {
         .when(on("46", human().answers("CLR-46-001", "tabs")))
         .then_shared_events([]);
 }
+
+#[test]
+fn one_question_counts_once_against_what_was_learned() {
+    given_items()
+        .and(tabs())
+        .and(human().answers(Q1, "spaces"))
+        .and(on("43", tabs()))
+        .and(on("43", human().reviews("ASM-43-001", Verdict::Overturn)))
+        .when(on("43", human().answers("CLR-43-001", "tabs")))
+        .then_shared_events(["answer_noted"])
+        .then(|it| assert_eq!(learned(it, 1), (LearnedStatus::Active, 0.6, 1)));
+}
+
+#[test]
+fn what_was_learned_from_people_is_not_an_agents_to_change() {
+    given_items()
+        .and(engineer().asks("architect", "Tabs or spaces?").kind(Kind::Preference))
+        .and(human().answers(Q1, "spaces"))
+        .and(on("43", engineer().asks("architect", "Tabs or spaces?")))
+        .then(|it| assert_eq!(provenance(it), Some(Provenance::Learned)))
+        .when(on("43", architect().answers("CLR-43-001", "tabs")))
+        .then_refused(Code::QuestionAlreadyAnswered)
+        .when(on("43", human().answers("CLR-43-001", "tabs")))
+        .then_events(["late_answer_recorded", "assumption_overturned"]);
+}
+
+#[test]
+fn a_humans_word_on_an_escalated_question_is_an_answer_like_any_other() {
+    given_items()
+        .and(engineer().asks("architect", "Which tea is served?"))
+        .and(engineer().escalates(Q1))
+        .when(human().resolves_saying(Q1, "green"))
+        .then_shared_events(["answer_noted"])
+        .when(engineer().asks("human", "Which tea is served?"))
+        .then_reply(&json!({ "question_id": Q1, "reused": true, "answer": { "text": "green" } }));
+}
+
+#[test]
+fn of_several_answers_the_last_that_has_a_say_stands() {
+    given_implementing()
+        .and(engineer().asks("human", "Which tea is served?"))
+        .and(human().answers(Q1, "black"))
+        .later("25h")
+        .and(engineer().asks("architect", "Which tea is served?"))
+        .and(architect().answers(Q2, "green"))
+        .when(engineer().asks("human", "Which tea is served?"))
+        .then_reply(&json!({ "question_id": "CLR-42-003", "status": "open" }))
+        .and(human().answers("CLR-42-003", "white"))
+        .and(engineer().follows_up(Q2, "Really?"))
+        .and(architect().answers(Q2, "green"))
+        .when(engineer().asks("human", "Which tea is served?"))
+        .then_reply(&json!({ "question_id": "CLR-42-003", "answer": { "value": "white" } }));
+}

@@ -208,3 +208,12 @@ fn a_second_question_of_the_item_has_the_quota_of_its_own_agent_only() {
         .then_status(Q2, Status::Open)
         .then(|it| assert_eq!(it.question(Q2).to, Party::HUMAN));
 }
+
+#[test]
+fn where_nobody_is_asked_no_condition_need_be_met() {
+    given_planning()
+        .rules(|rules| rules.config.project.autonomy = querent_core::Autonomy::NeverAsk)
+        .when(product_manager().asks("human", "Which mode?").else_takes("test", "it charges nobody"))
+        .then_status(Q1, Status::Expired)
+        .then_shared_events([]);
+}

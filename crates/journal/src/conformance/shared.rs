@@ -77,3 +77,26 @@ pub(super) fn of_many_strict_questions_at_once_one_is_asked(
     }
     verify(&**journal).map(drop)
 }
+
+pub(super) fn the_quota_is_right_whatever_else_is_asked_on_its_item(
+    journal: &Arc<dyn Journal>,
+    script: &Script,
+) -> Result<(), Broken> {
+    let active = || Ok::<_, Broken>(journal.read()?.shared(Shared::Quota)?.quota.active.map(|id| id.to_string()));
+    script.accept(&**journal, "op-1", &Script::open("42")?)?;
+    script.accept(&**journal, "op-2", &Script::ask_strictly("42", "Which mode?")?)?;
+    script.accept(&**journal, "op-3", &Script::ask("42", "Which bank?")?)?;
+    same("the active one", &active()?.as_deref(), &Some("CLR-42-001"))?;
+    verify(&**journal)?;
+
+    // One command sees its time run out, which frees the quota, and asks something else.
+    let later = script.later(Span::minutes(5));
+    later.accept(&**journal, "op-4", &Script::ask("42", "Which door?")?)?;
+    same("the active one", &active()?, &None)?;
+    verify(&**journal)?;
+
+    script.accept(&**journal, "op-5", &Script::open("43")?)?;
+    later.accept(&**journal, "op-6", &Script::ask_strictly("43", "Which mode?")?)?;
+    same("the active one", &active()?.as_deref(), &Some("CLR-43-001"))?;
+    verify(&**journal).map(drop)
+}

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use querent_core::{State, Stream, evolve};
+use querent_core::{Shared, State, Stream, evolve};
 
 use super::checkpoint::Checkpoint;
 use super::layout::Layout;
@@ -123,11 +123,13 @@ fn compare_ledgers(
             findings.push(derived("the mark of an item with active questions is wrong", &layout.marker(id)));
         }
     }
-    for id in ledger::names(&layout.items())?.into_iter().filter(|id| !states.contains_key(&Stream::Item(id.clone()))) {
+    let items = ledger::names(&layout.items())?.into_iter().map(|id| (layout.item_dir(&id), Stream::from(id)));
+    let shared = Shared::ALL.into_iter().map(|which| (layout.shared(which), Stream::from(which)));
+    for (path, _) in items.chain(shared).filter(|(path, stream)| !states.contains_key(stream) && path.exists()) {
         findings.push(Finding {
             severity: Severity::Warning,
-            what: "a ledger is of an item that the log does not know".to_owned(),
-            place: layout.item_dir(&id).display().to_string(),
+            what: "a ledger is of something that the log does not know".to_owned(),
+            place: path.display().to_string(),
             cure: "querent doctor --repair sets it aside; nothing of it is deleted".to_owned(),
         });
     }

@@ -35,7 +35,7 @@ pub(crate) fn operation_key(id: &OperationId) -> u64 {
 
 /// The key of a stream: its first line.
 pub(crate) fn stream_key(stream: &Stream) -> u64 {
-    key(b"stream", stream.as_str())
+    key(b"item", stream.as_str())
 }
 
 fn key(kind: &[u8], name: &str) -> u64 {

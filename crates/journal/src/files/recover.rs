@@ -71,10 +71,11 @@ fn make_dirs(layout: &Layout) -> Result<(), Error> {
     durable.map_err(Error::io("sync", layout.dir()))
 }
 
-/// Moves the ledgers of items that the log does not know out of the way: a power cut took their lines. They are kept.
+/// Moves the ledgers that the log does not know out of the way: a power cut took their lines. They are kept.
 fn set_aside_strangers(layout: &Layout, known: &BTreeMap<Stream, u64>) -> Result<(), Error> {
-    for id in ledger::names(&layout.items())?.iter().filter(|id| !known.contains_key(&Stream::Item((*id).clone()))) {
-        let path = layout.item_dir(id);
+    let items = ledger::names(&layout.items())?.into_iter().map(|id| (layout.item_dir(&id), Stream::from(id)));
+    let shared = Shared::ALL.into_iter().map(|which| (layout.shared(which), Stream::from(which)));
+    for (path, _) in items.chain(shared).filter(|(path, stream)| !known.contains_key(stream) && path.exists()) {
         let mut aside = (1..).map(|number| path.with_extension(format!("unknown-{number}")));
         let aside = aside.find(|aside| !aside.exists()).unwrap_or_default();
         fs::rename(&path, aside).map_err(Error::io("set aside", &path))?;

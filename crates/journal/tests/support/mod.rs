@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
-use querent_core::{Command, Item, ItemId, Question};
+use querent_core::{Command, Item, ItemId, Question, Shared, State};
 use querent_journal::conformance::{Script, verify};
 use querent_journal::files::{Ledgers, Options};
 use querent_journal::{Files, Journal, Which};
@@ -43,6 +43,11 @@ impl Project {
         project.say(&files, "ask-2", &Script::ask("42", "Which door?").unwrap());
         project.say(&files, "answer-2", &Script::answer(&id("CLR-42-002"), "the left one"));
         project.say(&files, "ask-43", &Script::ask("43", "Which key?").unwrap());
+        project.say(&files, "prefer-43", &Script::prefer("43", "Which colour?").unwrap());
+        let answer = Script::answer(&id("CLR-43-002"), "blue");
+        let reply = script().learning().accept(&files, "answer-43", &answer).unwrap().as_str().to_owned();
+        project.said.push(Said { operation: "answer-43".to_owned(), command: answer, reply });
+        project.say(&files, "strict-43", &Script::ask_strictly("43", "Which mode?").unwrap());
         project.say(&files, "end-43", &Script::end("43").unwrap());
         project.say(&files, "ask-3", &Script::ask_human("42", "Which day?").unwrap());
         drop(files);
@@ -94,8 +99,8 @@ impl Project {
     }
 }
 
-/// Items and questions, as a reader sees them.
-pub(crate) type Everything = (Vec<(Item, Vec<Question>)>, Vec<ItemId>);
+/// Items and questions, which items are active, and what is shared, as a reader sees them.
+pub(crate) type Everything = (Vec<(Item, Vec<Question>)>, Vec<ItemId>, [State; 2]);
 
 /// Everything that can be listed.
 pub(crate) fn everything(files: &Files) -> Everything {
@@ -105,7 +110,8 @@ pub(crate) fn everything(files: &Files) -> Everything {
         let questions = (1..=item.asked).map(|n| snapshot.question(&item.question_id(n)).unwrap().unwrap()).collect();
         (item, questions)
     });
-    (items.collect(), snapshot.items(Which::Active).unwrap())
+    let shared = Shared::ALL.map(|which| snapshot.shared(which).unwrap());
+    (items.collect(), snapshot.items(Which::Active).unwrap(), shared)
 }
 
 pub(crate) fn script() -> Script {
