@@ -198,7 +198,8 @@ fn long_item(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let pair = |item: &str, number: &mut u32| -> Outcome<f64> {
         *number += 1;
         let id = format!("CLR-{item}-{number:03}");
-        let asked = ["ask", "--item", item, "--from", "engineer", "--topic", "t", "--question", "Which?", "--json"];
+        let which = format!("Which of {number}?");
+        let asked = ["ask", "--item", item, "--from", "engineer", "--topic", "t", "--question", &which, "--json"];
         let answered = ["answer", &id, "--by", "architect", "--answer", "this", "--json"];
         let resolved = ["resolve", &id, "--by", "engineer", "--json"];
         let seconds = seconds(&querent, &asked, &dir)? + self::seconds(&querent, &answered, &dir)?;

@@ -29,7 +29,9 @@ impl Scene {
 
     /// The engineer asks the architect.
     pub(crate) fn asks(&mut self) -> Applied {
-        let prompt = "The ADR says Postgres, the ticket says Redis. Which of the two holds the sessions?".to_owned();
+        // Every one is another question: an answer that is known would be given without asking.
+        let table = self.state.item.as_ref().map_or(0, |item| item.asked);
+        let prompt = format!("The ADR says Postgres, the ticket says Redis. Which of the two holds table {table}?");
         let ask = Ask { topic: "Storage of sessions".to_owned(), prompt, blocking: Some(false), ..Ask::default() };
         self.says(agent("engineer"), Action::Ask(Box::new(ask)))
     }

@@ -133,7 +133,7 @@ fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
         Event::QuestionAsked(it) => {
             let question = &it.question;
             item.asked = item.asked.max(number);
-            let (pattern, strict) = (it.pattern.clone(), it.strict);
+            let (pattern, strict) = (it.pattern, it.strict);
             item.open.insert(number, OpenQuestion { pattern, strict, ..OpenQuestion::of(question) });
             let session = hear_of(item, record, &question.from.session, &question.from.agent);
             session.finished = false;
@@ -169,7 +169,7 @@ fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
         }
         Event::LateAnswerRecorded(it) => {
             item.needs_rework |= it.differs;
-            remember(item, number, it.pattern.clone(), &it.answer);
+            remember(item, number, it.pattern, &it.answer);
         }
         _ => {}
     }
@@ -288,6 +288,7 @@ fn answered(question: &mut Question, record: &Record, kind: EntryKind, answer: &
     };
     say(question, record, kind, body, answer.via);
     if let Some(entry) = question.thread.last_mut() {
+        entry.from = answer.by.clone();
         entry.value = Some(answer.value.clone());
     }
 }

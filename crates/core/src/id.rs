@@ -212,21 +212,46 @@ impl From<LearnedId> for String {
 }
 
 /// What a text is known by without keeping it: 32 hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Fingerprint(String);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Fingerprint(u128);
 
 impl Fingerprint {
     /// That of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hasher = SipHasher13::new();
         hasher.write(bytes);
-        Self(format!("{:032x}", hasher.finish128().as_u128()))
+        Self(hasher.finish128().as_u128())
     }
+}
 
-    /// Its digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let number = u128::from_str_radix(text, 16).ok().map(Self);
+        let one_spelling = number.filter(|number| number.to_string() == text);
+        one_spelling.ok_or_else(|| Refusal::malformed("fingerprint", text, "32 hexadecimal digits"))
+    }
+}
+
+impl TryFrom<String> for Fingerprint {
+    type Error = Refusal;
+
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        text.parse()
+    }
+}
+
+impl From<Fingerprint> for String {
+    fn from(fingerprint: Fingerprint) -> Self {
+        fingerprint.to_string()
     }
 }
 

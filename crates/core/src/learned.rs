@@ -186,10 +186,10 @@ impl Knowledge {
     pub(crate) fn evolve(&mut self, record: &Record) {
         match &record.event {
             Event::AnswerNoted(it) => {
-                let (answer, question) = (it.answer.clone(), it.question.clone());
-                self.noted.insert(it.pattern.clone(), Noted { answer, question, version: record.version });
+                let (answer, question) = (it.answer, it.question.clone());
+                self.noted.insert(it.pattern, Noted { answer, question, version: record.version });
                 if self.noted.len() > MOST_NOTED {
-                    let oldest = self.noted.iter().min_by_key(|(_, it)| it.version).map(|(pattern, _)| pattern.clone());
+                    let oldest = self.noted.iter().min_by_key(|(_, it)| it.version).map(|(pattern, _)| *pattern);
                     oldest.and_then(|pattern| self.noted.remove(&pattern));
                 }
             }

@@ -107,6 +107,50 @@ fn said(prompt: &str) -> String {
 
 /// The words and signs of a text, normalised. Scripts without spaces have a word a letter: finer, and so never too alike.
 fn words(text: &str) -> Vec<String> {
+    if text.is_ascii() { ascii_words(text.as_bytes()) } else { unicode_words(text) }
+}
+
+/// The same for the texts that are most common, at a tenth of the cost. It says what [`unicode_words`] says.
+fn ascii_words(text: &[u8]) -> Vec<String> {
+    let at = |place: usize| match text.get(place) {
+        Some(b':') | None => b' ',
+        Some(byte) => byte.to_ascii_lowercase(),
+    };
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let mut words = Vec::new();
+    let mut place = 0;
+    while place < text.len() {
+        let start = place;
+        place += 1;
+        if is_word(at(start)) {
+            // An apostrophe or a point joins letters, a comma too where it is in a number.
+            loop {
+                let (before, here, after) = (at(place - 1), at(place), at(place + 1));
+                let letters = before.is_ascii_lowercase() && after.is_ascii_lowercase();
+                let digits = before.is_ascii_digit() && after.is_ascii_digit();
+                match here {
+                    _ if is_word(here) => place += 1,
+                    b'.' | b'\'' if letters || digits => place += 2,
+                    b',' | b';' if digits => place += 2,
+                    _ => break,
+                }
+            }
+        }
+        let segment: String = (start..place).map(|place| char::from(at(place))).collect();
+        let before = if start == 0 { ' ' } else { char::from(at(start - 1)) };
+        if segment.chars().any(speaks_in_ascii) || is_sign(before, &segment, char::from(at(place))) {
+            words.push(segment);
+        }
+    }
+    words
+}
+
+/// Letters, digits, and the symbols among what remains.
+fn speaks_in_ascii(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '$' | '+' | '<' | '=' | '>' | '|' | '~')
+}
+
+fn unicode_words(text: &str) -> Vec<String> {
     let text = normalised(text);
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
@@ -123,13 +167,6 @@ fn words(text: &str) -> Vec<String> {
 
 /// Compatibility forms composed, case folded, invisible characters gone, and one apostrophe for all.
 fn normalised(text: &str) -> String {
-    if text.is_ascii() {
-        return text
-            .chars()
-            .filter(|c| !is_invisible(*c))
-            .map(|c| if c == ':' { ' ' } else { c.to_ascii_lowercase() })
-            .collect();
-    }
     let folded = UniCase::unicode(text.nfkc().collect::<String>()).to_folded_case();
     let visible = folded.nfkc().filter(|c| !is_invisible(*c));
     let plain = visible.map(|c| match c {

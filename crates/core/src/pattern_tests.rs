@@ -130,3 +130,22 @@ fn a_pattern_is_stored_as_a_readable_string() {
     assert_eq!(stored, "\"clarification #rate-limit: which store redis or c + +\"");
     assert_eq!(serde_json::from_str::<Pattern>(&stored).unwrap(), asked);
 }
+
+/// All texts of up to four of these characters, which stand for all that ASCII has.
+#[test]
+fn the_short_way_to_the_words_of_a_plain_text_says_what_the_long_way_says() {
+    let letters = "aB1_.',;:-#%!=+$^ \n\u{7f}";
+    let mut texts = vec![String::new()];
+    for length in 1..=4 {
+        let longer: Vec<String> =
+            texts.iter().flat_map(|text| letters.chars().map(move |c| format!("{text}{c}"))).collect();
+        for text in &longer {
+            assert_eq!(ascii_words(text.as_bytes()), unicode_words(text), "{text:?}");
+        }
+        texts = if length < 3 { longer } else { longer.into_iter().step_by(7).collect() };
+    }
+    for byte in 0..128_u8 {
+        let text = format!("a{0}b {0} 1{0}2", char::from(byte));
+        assert_eq!(ascii_words(text.as_bytes()), unicode_words(&text), "{text:?}");
+    }
+}

@@ -76,13 +76,10 @@ impl Handle {
             Some(id) => Ticket::new(id, command),
             None => Ticket::fresh(random_operation()?, command),
         };
-        let carry = Carry {
-            command: command.clone(),
-            ticket: ticket.clone(),
-            rules: self.rules()?,
-            clock: Arc::clone(&self.inner.clock),
-        };
-        self.free_quota(command)?;
+        let rules = self.rules()?;
+        self.free_quota(command, &rules)?;
+        let clock = Arc::clone(&self.inner.clock);
+        let carry = Carry { command: command.clone(), ticket: ticket.clone(), rules, clock };
         let update = Update { stream: command.item.clone().into(), ticket: Some(ticket), job: Box::new(carry) };
         let reply = self.inner.journal.update(update)?;
         // Only a refusal is looked into, to say which item was probably meant. Everything else is passed on as it is.
@@ -93,9 +90,9 @@ impl Handle {
     }
 
     /// The one strict question that may be active may be over, on an item that nobody has touched since.
-    fn free_quota(&self, command: &Command) -> Result<(), Refusal> {
+    fn free_quota(&self, command: &Command, rules: &Rules) -> Result<(), Refusal> {
         let (Action::Ask(_), Some(agent)) = (&command.action, command.by.agent()) else { return Ok(()) };
-        if self.rules()?.agent(agent)?.gate == Gate::Strict {
+        if rules.agent(agent).is_ok_and(|agent| agent.gate == Gate::Strict) {
             let active = self.inner.journal.read()?.shared(Shared::Quota)?.quota.active;
             if let Some(question) = active.filter(|question| question.item != command.item) {
                 self.item(&question.item)?;

@@ -12,6 +12,9 @@ fn what_people_prefer_is_asked_once() {
     assert_eq!(asked["answer"]["learned"], json!({ "id": "LRN-001", "question_id": "CLR-42-001" }));
     let thread = project.run(&["show", "CLR-43-001"]).stdout;
     assert!(thread.contains("spaces (LRN-001, learned from CLR-42-001)"), "{thread}");
+    assert!(thread.contains("[Round 1] querent -> engineer"), "{thread}");
+    let list = project.run(&["questions", "--item", "43", "--status", "all"]).stdout;
+    assert!(list.contains("resolved (learned)"), "{list}");
     let learned = &project.ok(&["learned"])["learned"][0];
     let fields = ["answer", "category", "confidence", "id", "pattern", "source", "status", "tags", "uses"];
     assert!(fields.iter().all(|field| keys(learned).contains(field)), "{learned}");

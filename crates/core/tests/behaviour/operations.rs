@@ -94,7 +94,7 @@ fn a_fingerprint_is_the_same_in_every_version_of_querent() {
     let commands = [asking(), human().answers(Q1, "JWT"), engineer().starts()];
     let fingerprints = commands.map(|command| command.fingerprint());
     assert_eq!(
-        fingerprints.each_ref().map(querent_core::Fingerprint::as_str),
+        fingerprints.map(|it| it.to_string()),
         ["8373ce299eacd9fe70a904b2b30d51a9", "7c7c0f3eaf4fc489722ff16309d8cbeb", "90e35462ad9149d853d124ff3a6c4fc5"]
     );
 }

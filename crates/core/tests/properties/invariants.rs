@@ -100,8 +100,7 @@ fn questions_are_numbered(item: &Item, state: &State) {
     assert_eq!(numbers, (1..=item.asked).collect::<Vec<_>>(), "ids are dense and unique");
     let known: Vec<(u32, OpenQuestion)> = item.open.clone().into_iter().collect();
     let of = |it: &Question| {
-        let (pattern, strict) =
-            item.open.get(&it.id.number).map_or((None, false), |it| (it.pattern.clone(), it.strict));
+        let (pattern, strict) = item.open.get(&it.id.number).map_or((None, false), |it| (it.pattern, it.strict));
         OpenQuestion { pattern, strict, ..OpenQuestion::of(it) }
     };
     let said: Vec<(u32, OpenQuestion)> = open(state).map(|it| (it.id.number, of(it))).collect();

@@ -2,15 +2,18 @@
 
 use querent_core::reply::{AnswerReply, AskReply, StatusReply};
 use querent_core::view::ItemView;
-use querent_core::{Answer, Moment, Provenance, Stage, Status};
+use querent_core::{Answer, Moment, Provenance, Question, Stage, Status};
 
 use super::output::{Page, Paint};
 use super::table::Cell;
 use super::text::{age, clean_line, hanging};
 
-/// The colour of a status.
-pub(crate) fn status_cell(status: Status) -> Cell {
-    Cell::painted(status.as_str(), status_paint(status))
+/// The status of a question in its colour, and where its answer comes from if nobody gave it.
+pub(crate) fn status_cell(question: &Question) -> Cell {
+    let provenance = question.answer.as_ref().map(|answer| answer.provenance);
+    let instead = provenance.filter(|it| matches!(it, Provenance::Fallback | Provenance::Learned));
+    let text = instead.map_or_else(|| question.status.to_string(), |it| format!("{} ({it})", question.status));
+    Cell::painted(text, status_paint(question.status))
 }
 
 /// The colour of a status.

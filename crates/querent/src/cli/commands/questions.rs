@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         for question in &found {
             table.row([
                 Cell::painted(question.id.to_string(), Paint::Bold),
-                status_cell(question.status),
+                status_cell(question),
                 question.from.agent.as_str().into(),
                 question.to.to_string().into(),
                 age(hub.now(), question.created_at).into(),
