@@ -105,13 +105,15 @@ impl<'a> Prompt<'a> {
     }
 
     fn of_things(&self) -> Option<String> {
-        let topic = words(&unquoted(&self.question.topic));
         let explained = self.has_context
             || self.question.details.is_some()
             || self.words.len() > SHORT
-            || self.words.iter().chain(&topic).any(|word| word.is_name)
-            || self.words.iter().any(|word| EXPLAINS.contains(&word.text.as_str()));
+            || self.words.iter().any(|word| word.is_name || EXPLAINS.contains(&word.text.as_str()));
         if explained {
+            return None;
+        }
+        let topic = words(&unquoted(&self.question.topic));
+        if topic.iter().any(|word| word.is_name) {
             return None;
         }
         let clause = self.words.iter().position(|word| word.ends).map_or(0, |last| last + 1);

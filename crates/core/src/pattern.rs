@@ -38,7 +38,7 @@ pub struct Pattern(String);
 impl Pattern {
     /// The pattern of a question. The order of its tags does not matter.
     pub fn of(prompt: &str, tags: &[String], category: Category) -> Self {
-        let mut tags: Vec<String> = tags.iter().map(|tag| words(tag).join("-")).collect();
+        let mut tags: Vec<String> = tags.iter().map(|tag| words(tag, "-")).collect();
         tags.retain(|tag| !tag.is_empty());
         tags.sort_unstable();
         tags.dedup();
@@ -101,68 +101,69 @@ struct Parts<'a> {
 
 /// The words of a prompt. One that has none is what it is, so that not all such prompts are the same.
 fn said(prompt: &str) -> String {
-    let words = words(prompt);
-    if words.is_empty() { prompt.split_whitespace().collect::<Vec<_>>().join(" ") } else { words.join(" ") }
+    let words = words(prompt, " ");
+    if words.is_empty() { prompt.split_whitespace().collect::<Vec<_>>().join(" ") } else { words }
 }
 
 /// The words and signs of a text, normalised. Scripts without spaces have a word a letter: finer, and so never too alike.
-fn words(text: &str) -> Vec<String> {
-    if text.is_ascii() { ascii_words(text.as_bytes()) } else { unicode_words(text) }
+fn words(text: &str, between: &str) -> String {
+    if text.is_ascii() { ascii_words(text.as_bytes(), between) } else { unicode_words(text, between) }
 }
 
 /// The same for the texts that are most common, at a tenth of the cost. It says what [`unicode_words`] says.
-fn ascii_words(text: &[u8]) -> Vec<String> {
+fn ascii_words(text: &[u8], between: &str) -> String {
     let at = |place: usize| match text.get(place) {
         Some(b':') | None => b' ',
         Some(byte) => byte.to_ascii_lowercase(),
     };
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let mut words = Vec::new();
+    let mut words = String::with_capacity(text.len());
     let mut place = 0;
     while place < text.len() {
         let start = place;
         place += 1;
-        if is_word(at(start)) {
-            // An apostrophe or a point joins letters, a comma too where it is in a number.
-            loop {
-                let (before, here, after) = (at(place - 1), at(place), at(place + 1));
-                let letters = before.is_ascii_lowercase() && after.is_ascii_lowercase();
-                let digits = before.is_ascii_digit() && after.is_ascii_digit();
-                match here {
-                    _ if is_word(here) => place += 1,
-                    b'.' | b'\'' if letters || digits => place += 2,
-                    b',' | b';' if digits => place += 2,
-                    _ => break,
-                }
+        // An apostrophe or a point joins letters, a comma too where it is in a number.
+        while is_word(at(start)) {
+            let (before, here, after) = (at(place - 1), at(place), at(place + 1));
+            let letters = before.is_ascii_lowercase() && after.is_ascii_lowercase();
+            let digits = before.is_ascii_digit() && after.is_ascii_digit();
+            match here {
+                _ if is_word(here) => place += 1,
+                b'.' | b'\'' if letters || digits => place += 2,
+                b',' | b';' if digits => place += 2,
+                _ => break,
             }
         }
-        let segment: String = (start..place).map(|place| char::from(at(place))).collect();
-        let before = if start == 0 { ' ' } else { char::from(at(start - 1)) };
-        if segment.chars().any(speaks_in_ascii) || is_sign(before, &segment, char::from(at(place))) {
-            words.push(segment);
+        let before = if start == 0 { b' ' } else { at(start - 1) };
+        let speaks = (start..place).any(|place| speaks_in_ascii(at(place)));
+        if speaks || (place == start + 1 && is_sign(before.into(), at(start).into(), at(place).into())) {
+            words.push_str(if words.is_empty() { "" } else { between });
+            words.extend((start..place).map(|place| char::from(at(place))));
         }
     }
     words
 }
 
 /// Letters, digits, and the symbols among what remains.
-fn speaks_in_ascii(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '$' | '+' | '<' | '=' | '>' | '|' | '~')
+fn speaks_in_ascii(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'$' | b'+' | b'<' | b'=' | b'>' | b'|' | b'~')
 }
 
-fn unicode_words(text: &str) -> Vec<String> {
+fn unicode_words(text: &str, between: &str) -> String {
     let text = normalised(text);
-    let mut words: Vec<String> = Vec::new();
+    let mut words: Vec<&str> = Vec::new();
     let mut before = ' ';
     let mut rest = text.split_word_bounds().peekable();
     while let Some(segment) = rest.next() {
         let after = rest.peek().and_then(|next| next.chars().next()).unwrap_or(' ');
-        if segment.chars().any(speaks) || is_sign(before, segment, after) {
-            words.push(segment.to_owned());
+        let mut letters = segment.chars();
+        let alone = letters.next().filter(|_| letters.next().is_none());
+        if segment.chars().any(speaks) || alone.is_some_and(|sign| is_sign(before, sign, after)) {
+            words.push(segment);
         }
         before = segment.chars().next_back().unwrap_or(' ');
     }
-    words
+    words.join(between)
 }
 
 /// Compatibility forms composed, case folded, invisible characters gone, and one apostrophe for all.
@@ -211,12 +212,12 @@ fn speaks(c: char) -> bool {
 }
 
 /// Punctuation that is part of what is said where it stands: `C#`, `50%`, `-1`, `!=`.
-fn is_sign(before: char, segment: &str, after: char) -> bool {
-    match segment {
-        "#" => before.is_alphanumeric(),
-        "%" => before.is_numeric(),
-        "-" => !before.is_alphanumeric() && after.is_numeric(),
-        "!" => after == '=',
+fn is_sign(before: char, sign: char, after: char) -> bool {
+    match sign {
+        '#' => before.is_alphanumeric(),
+        '%' => before.is_numeric(),
+        '-' => !before.is_alphanumeric() && after.is_numeric(),
+        '!' => after == '=',
         _ => false,
     }
 }

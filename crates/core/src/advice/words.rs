@@ -43,14 +43,15 @@ pub(super) fn words(text: &str) -> Vec<Word> {
     let mut raw = String::new();
     while let Some(c) = rest.next() {
         let next = rest.peek().copied();
-        if belongs(c, next) {
+        let inside = belongs(c, next);
+        if inside {
             raw.push(c);
         }
         if !raw.is_empty() && next.is_none_or(|next| !belongs(next, rest.clone().nth(1))) {
             found.push(word(&raw, broken, line));
             raw.clear();
             broken = false;
-        } else if !belongs(c, next) && !c.is_whitespace() || c == '\n' {
+        } else if !inside && !c.is_whitespace() || c == '\n' {
             line += usize::from(c == '\n');
             broken = true;
             found.last_mut().into_iter().for_each(|word| word.ends = true);
@@ -109,5 +110,6 @@ fn belongs(c: char, next: Option<char>) -> bool {
 fn word(raw: &str, starts: bool, line: usize) -> Word {
     let told = |c: char| c.is_numeric() || matches!(c, '_' | '.' | '/' | ':' | '@' | '#' | '\\') || !c.is_ascii();
     let capital = raw.chars().any(char::is_uppercase) && !starts && raw != "I" && !raw.starts_with("I'");
-    Word { text: raw.to_lowercase(), starts, ends: false, line, is_name: capital || raw.chars().any(told) }
+    let text = if raw.is_ascii() { raw.to_ascii_lowercase() } else { raw.to_lowercase() };
+    Word { text, starts, ends: false, line, is_name: capital || raw.chars().any(told) }
 }

@@ -91,10 +91,11 @@ fn of_learned(now: &Now<'_>, known: &Learned, question: &Question, answer: &Answ
 
 /// What is learned from an answer that a human gives.
 pub(super) fn lesson(now: &Now<'_>, question: &Question, answer: &Answer) -> Vec<Event> {
-    let taste_only = matches!(question.kind, Kind::Educational | Kind::Celebratory);
-    let Some(pattern) = pattern(now, question).filter(|_| answer.provenance == Provenance::Human && !taste_only) else {
+    let teaches = !matches!(question.kind, Kind::Educational | Kind::Celebratory);
+    if answer.provenance != Provenance::Human || !teaches {
         return Vec::new();
-    };
+    }
+    let Some(pattern) = pattern(now, question) else { return Vec::new() };
     let knowledge = &now.state.knowledge;
     let meaning = Meaning::of(question, answer);
     let mut events = Vec::new();
