@@ -5,6 +5,7 @@
 //! not met fails the suite's cases: nothing is skipped.
 
 mod cache;
+mod clock;
 mod disk;
 mod project;
 mod shell;
@@ -18,7 +19,7 @@ use crate::{Failure, cargo};
 use cache::Cache;
 
 /// Every suite there is.
-const SUITES: &[Suite] = &[shell::SUITE, disk::SUITE];
+const SUITES: &[Suite] = &[shell::SUITE, disk::SUITE, clock::SUITE];
 
 /// Cases that need the same things.
 struct Suite {

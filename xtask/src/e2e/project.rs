@@ -7,10 +7,14 @@ use querent_core::Code;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::clock;
+
 /// A project that is deleted when the case is over.
 pub(super) struct Project {
     binary: PathBuf,
     folder: PathBuf,
+    /// How much later it is for the binary.
+    later: Option<String>,
     _owned: Option<TempDir>,
 }
 
@@ -25,12 +29,17 @@ impl Project {
     /// A folder in which nothing is initialised.
     pub(super) fn empty(binary: &Path) -> Result<Self, String> {
         let owned = TempDir::with_prefix("querent-e2e-").map_err(|error| format!("no temporary folder: {error}"))?;
-        Ok(Self { binary: binary.to_owned(), folder: owned.path().to_owned(), _owned: Some(owned) })
+        Ok(Self { binary: binary.to_owned(), folder: owned.path().to_owned(), later: None, _owned: Some(owned) })
     }
 
     /// A folder that somebody else looks after.
     pub(super) fn at(binary: &Path, folder: &Path) -> Self {
-        Self { binary: binary.to_owned(), folder: folder.to_owned(), _owned: None }
+        Self { binary: binary.to_owned(), folder: folder.to_owned(), later: None, _owned: None }
+    }
+
+    /// The same project, for calls that are made so much later.
+    pub(super) fn later(&self, span: &str) -> Self {
+        Self { later: Some(format!("+{span}")), ..Self::at(&self.binary, &self.folder) }
     }
 
     /// Initialises the folder and adds the item `42`.
@@ -50,6 +59,9 @@ impl Project {
         let mut command = Command::new(&self.binary);
         command.current_dir(&self.folder).args(arguments).env_remove("QUERENT_ITEM").env_remove("QUERENT_AGENT");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let (Some(later), Ok(library)) = (&self.later, clock::library()) {
+            command.env("LD_PRELOAD", library).env("FAKETIME", later).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        }
         command
     }
 
