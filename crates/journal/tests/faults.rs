@@ -25,11 +25,13 @@ struct Act {
     lines: usize,
 }
 
-fn acts() -> [Act; 4] {
+fn acts() -> [Act; 5] {
     [
         Act { name: "open", command: Script::open("44").unwrap(), lines: 1 },
         Act { name: "ask", command: Script::ask_human("41", "Which tea?").unwrap(), lines: 2 },
         Act { name: "answer", command: Script::answer(&id("CLR-42-003"), "Friday"), lines: 2 },
+        // It changes its item and what all items share.
+        Act { name: "strict", command: Script::ask_strictly("41", "Which mode?").unwrap(), lines: 3 },
         Act { name: "end", command: Script::end("42").unwrap(), lines: 3 },
     ]
 }

@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use querent_core::{Shared, wire};
+use querent_core::{Shared, State, wire};
 use querent_journal::Journal;
 use querent_journal::conformance::Script;
 
@@ -272,6 +272,7 @@ fn ledgers_that_are_ahead_of_the_log_follow_it_again() {
         ("an answer", Script::answer(&id("CLR-42-003"), "Friday")),
         ("a question", Script::ask("42", "Which tea?").unwrap()),
         ("a first question", Script::ask_human("41", "Which tea?").unwrap()),
+        ("a strict question", Script::ask_strictly("41", "Which mode?").unwrap()),
         ("an end", Script::end("42").unwrap()),
         ("an item", Script::open("44").unwrap()),
     ] {
@@ -291,4 +292,19 @@ fn ledgers_that_are_ahead_of_the_log_follow_it_again() {
         goes_on(listed, what);
         goes_on(cut(), what);
     }
+}
+
+#[test]
+fn what_is_shared_and_unknown_to_the_log_is_set_aside() {
+    let given = given();
+    let mut project = Project::empty();
+    project.say(&project.open(), "open", &Script::open("41").unwrap());
+    support::copy_dir(&given.path().join("shared"), &project.path().join("shared"));
+
+    assert_eq!(everything(&project.open()).2, [State::default(), State::default()]);
+    assert_eq!(project.open().examine().unwrap().len(), 2);
+    project.open().repair().unwrap();
+
+    project.is_sound();
+    assert_eq!(fs::read_dir(project.path().join("shared")).unwrap().count(), 2, "they are kept");
 }
