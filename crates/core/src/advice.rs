@@ -11,7 +11,8 @@ use words::{Word, last_question, questions, unquoted, words};
 
 /// What would have made this question easier to answer, a sentence each; empty if all is well.
 pub fn advice(question: &Question) -> Vec<String> {
-    let prompt = Prompt::new(question, &question.prompt, is_said(question.context.as_deref()));
+    let text = unquoted(&question.prompt);
+    let prompt = Prompt::new(question, &text, is_said(question.context.as_deref()));
     let needs_context = question.asked.is_human() && question.kind != Kind::Celebratory && !prompt.has_context;
     let context = needs_context.then(|| {
         "add a context: what you work on, what you found and what depends on the answer, for a person who has not seen it"
@@ -23,14 +24,15 @@ pub fn advice(question: &Question) -> Vec<String> {
 
 /// The same for the prompt of a follow-up; what was said before on the thread is its context.
 pub fn advice_on_follow_up(question: &Question, prompt: &str) -> Vec<String> {
-    Prompt::new(question, prompt, true).advice().collect()
+    Prompt::new(question, &unquoted(prompt), true).advice().collect()
 }
 
 /// What is asked, and what else its reader has.
 struct Prompt<'a> {
     question: &'a Question,
-    text: String,
-    words: Vec<Word>,
+    /// The prompt without quotations.
+    text: &'a str,
+    words: Vec<Word<'a>>,
     has_context: bool,
 }
 
@@ -84,9 +86,8 @@ const EXPLAINS: &[&str] = &[
 const SHORT: usize = 12;
 
 impl<'a> Prompt<'a> {
-    fn new(question: &'a Question, text: &str, has_context: bool) -> Self {
-        let text = unquoted(text);
-        Self { question, words: words(&text), text, has_context }
+    fn new(question: &'a Question, text: &'a str, has_context: bool) -> Self {
+        Self { question, words: words(text), text, has_context }
     }
 
     fn advice(&self) -> impl Iterator<Item = String> + use<> {
@@ -108,17 +109,18 @@ impl<'a> Prompt<'a> {
         let explained = self.has_context
             || self.question.details.is_some()
             || self.words.len() > SHORT
-            || self.words.iter().any(|word| word.is_name || EXPLAINS.contains(&word.text.as_str()));
+            || self.words.iter().any(|word| word.is_name || EXPLAINS.contains(&word.text.as_ref()));
         if explained {
             return None;
         }
-        let topic = words(&unquoted(&self.question.topic));
+        let topic = unquoted(&self.question.topic);
+        let topic = words(&topic);
         if topic.iter().any(|word| word.is_name) {
             return None;
         }
         let clause = self.words.iter().position(|word| word.ends).map_or(0, |last| last + 1);
         let [article, thing] = self.words[..clause].array_windows().find(|[article, thing]| {
-            ARTICLES.contains(&article.text.as_str()) && THINGS.contains(&thing.text.as_str())
+            ARTICLES.contains(&article.text.as_ref()) && THINGS.contains(&thing.text.as_ref())
         })?;
         let at = self.words.iter().position(|word| std::ptr::eq(word, article))?;
         let in_topic = topic.len() > 1 && topic.iter().any(|word| word.text == thing.text);
@@ -128,7 +130,7 @@ impl<'a> Prompt<'a> {
     }
 
     fn of_several(&self) -> Option<String> {
-        let asked = questions(&self.text);
+        let asked = questions(self.text);
         // An object has a field for each.
         (asked > 1 && !matches!(self.question.expected, Expected::Json { .. })).then(|| {
             format!("ask one thing at a time: there are {asked} questions here, and an answer may be to any of them")
@@ -146,13 +148,13 @@ impl<'a> Prompt<'a> {
 
     fn is_choice(&self) -> bool {
         const THOSE: &[&str] = &["the", "these", "those", "them", "two"];
-        let which = |[which, of, those]: &[Word; 3]| {
-            which.text == "which" && of.text == "of" && THOSE.contains(&those.text.as_str())
+        let which = |[which, of, those]: &[Word<'_>; 3]| {
+            which.text == "which" && of.text == "of" && THOSE.contains(&those.text.as_ref())
         };
         if self.words.array_windows().any(which) {
             return true;
         }
-        let Some(sentence) = last_question(&self.text) else { return false };
+        let Some(sentence) = last_question(self.text) else { return false };
         reads_as_choice(sentence) || sentence.rsplit_once(": ").is_some_and(|(_, tail)| reads_as_choice(tail))
     }
 }
@@ -192,7 +194,7 @@ fn reads_as_choice(sentence: &str) -> bool {
         "at",
     ];
     let words = words(sentence);
-    let is = |list: &[&str], word: &Word| list.contains(&word.text.as_str());
+    let is = |list: &[&str], word: &Word<'_>| list.contains(&word.text.as_ref());
     let Some(first) = words.first() else { return false };
     let begins = is(ASKS, first) || (words.len() <= 6 && !is(OPEN, first));
     let offers = words.array_windows().any(|[_, or, other]| or.text == "or" && !is(NO_OTHER, other));
@@ -201,7 +203,7 @@ fn reads_as_choice(sentence: &str) -> bool {
 
 impl Points {
     /// Whether the phrase of so many words at `at` stands where it points at something.
-    fn fits(self, words: &[Word], at: usize, length: usize) -> bool {
+    fn fits(self, words: &[Word<'_>], at: usize, length: usize) -> bool {
         let last = at + length - 1;
         let ends = words.get(last).is_some_and(|word| word.ends);
         match self {
@@ -209,16 +211,19 @@ impl Points {
             Self::Anywhere => at.checked_sub(1).and_then(|at| words.get(at)).is_none_or(|word| word.text != "of"),
             Self::First => words.get(at).is_some_and(|word| word.starts),
             Self::Last => ends,
-            Self::Bare => ends || words.get(last + 1).is_some_and(|next| AFTER_BARE.contains(&next.text.as_str())),
+            Self::Bare => ends || words.get(last + 1).is_some_and(|next| AFTER_BARE.contains(&next.text.as_ref())),
         }
     }
 }
 
-fn is_at(words: &[Word], at: usize, phrase: &[&str]) -> bool {
+fn is_at(words: &[Word<'_>], at: usize, phrase: &[&str]) -> bool {
+    if words.get(at).map(|word| word.text.as_ref()) != phrase.first().copied() {
+        return false;
+    }
     let found = words.get(at..at + phrase.len()).unwrap_or_default();
     // A phrase does not go on behind a comma.
     let is_whole = found.iter().rev().skip(1).all(|word| !word.ends);
-    is_whole && found.iter().map(|word| word.text.as_str()).eq(phrase.iter().copied())
+    is_whole && found.iter().map(|word| word.text.as_ref()).eq(phrase.iter().copied())
 }
 
 fn of_risk(question: &Question) -> Option<String> {
@@ -273,7 +278,7 @@ fn of_fallback(fallback: &Fallback) -> Option<String> {
     let reason = words(&fallback.reason);
     // One word can say enough where words are not divided by spaces.
     let is_short = reason.len() < 2 && fallback.reason.is_ascii();
-    (is_short || reason.iter().all(|word| EMPTY.contains(&word.text.as_str()))).then(|| {
+    (is_short || reason.iter().all(|word| EMPTY.contains(&word.text.as_ref()))).then(|| {
         "say in the fallback's reason why it is safe to go on with it and how it can be undone, in one sentence"
             .to_owned()
     })

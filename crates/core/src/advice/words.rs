@@ -1,6 +1,8 @@
 //! A text as words, for rules about words: never by substring, never inside quotes, and silent about scripts that they are
 //! not written for.
 
+use std::borrow::Cow;
+
 /// What stands for a quoted piece: a thing with a name, whatever its words say.
 const QUOTED: char = '\u{fffc}';
 
@@ -10,8 +12,8 @@ const QUOTES: &[(char, char)] =
 
 /// A word, in lower case, and where it stands.
 #[derive(Debug)]
-pub(super) struct Word {
-    pub text: String,
+pub(super) struct Word<'a> {
+    pub text: Cow<'a, str>,
     /// It is the first of its clause.
     pub starts: bool,
     /// It is the last of its clause.
@@ -23,7 +25,10 @@ pub(super) struct Word {
 }
 
 /// The text with every quotation made one character.
-pub(super) fn unquoted(text: &str) -> String {
+pub(super) fn unquoted(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c| QUOTES.iter().any(|(open, _)| c == *open)) {
+        return text.trim().into();
+    }
     let chars: Vec<char> = text.trim().chars().collect();
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -32,31 +37,30 @@ pub(super) fn unquoted(text: &str) -> String {
         out.push(if end.is_some() { QUOTED } else { c });
         at = end.unwrap_or(at) + 1;
     }
-    out
+    out.into()
 }
 
 /// The words of a text without quotations.
-pub(super) fn words(text: &str) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
+pub(super) fn words(text: &str) -> Vec<Word<'_>> {
+    let mut found: Vec<Word<'_>> = Vec::new();
     let (mut line, mut broken) = (0, true);
-    let mut rest = text.chars().peekable();
-    let mut raw = String::new();
-    while let Some(c) = rest.next() {
+    let mut begun = None;
+    let mut rest = text.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
         let next = rest.peek().copied();
-        let inside = belongs(c, next);
-        if inside {
-            raw.push(c);
-        }
-        if !raw.is_empty() && next.is_none_or(|next| !belongs(next, rest.clone().nth(1))) {
-            found.push(word(&raw, broken, line));
-            raw.clear();
+        if belongs(c, next.map(|(_, next)| next)) {
+            begun.get_or_insert(at);
+        } else if let Some(from) = begun.take() {
+            found.push(word(&text[from..at], broken, line));
             broken = false;
-        } else if !inside && !c.is_whitespace() || c == '\n' {
+        }
+        if begun.is_none() && !c.is_whitespace() || c == '\n' {
             line += usize::from(c == '\n');
             broken = true;
             found.last_mut().into_iter().for_each(|word| word.ends = true);
         }
     }
+    found.extend(begun.map(|from| word(&text[from..], broken, line)));
     found.last_mut().into_iter().for_each(|word| word.ends = true);
     found
 }
@@ -107,9 +111,10 @@ fn belongs(c: char, next: Option<char>) -> bool {
     c.is_alphanumeric() || c == '_' || c == QUOTED || (joins && next.is_some_and(char::is_alphanumeric))
 }
 
-fn word(raw: &str, starts: bool, line: usize) -> Word {
+fn word(raw: &str, starts: bool, line: usize) -> Word<'_> {
     let told = |c: char| c.is_numeric() || matches!(c, '_' | '.' | '/' | ':' | '@' | '#' | '\\') || !c.is_ascii();
     let capital = raw.chars().any(char::is_uppercase) && !starts && raw != "I" && !raw.starts_with("I'");
-    let text = if raw.is_ascii() { raw.to_ascii_lowercase() } else { raw.to_lowercase() };
+    let is_plain = raw.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    let text = if is_plain { raw.into() } else { raw.to_lowercase().into() };
     Word { text, starts, ends: false, line, is_name: capital || raw.chars().any(told) }
 }
