@@ -9,8 +9,8 @@ use crate::cli::input::{caller, one_of};
 /// Print what an agent should know when it goes on with an item
 ///
 /// Overturned assumptions first, then the item's open questions, its last answers (newest first, as many as
-/// `answer_history` in the config says, each with where it comes from) and the assumptions that stand. Meant for an
-/// agent's prompt.
+/// `answer_history` in the config says, each with where it comes from), the assumptions that stand, and what was learned
+/// from people's answers. Meant for an agent's prompt.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
