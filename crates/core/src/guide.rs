@@ -168,14 +168,14 @@ querent ask --item ID --from AGENT --to WHO --topic \"…\" --question \"…\" -
 - Enough: `querent resolve CLR-ID-001 --by AGENT`. Unclear: `querent follow-up CLR-ID-001 --from AGENT --question \"…\"`.
 - An answer that people gave before comes back at once (`reused`, or `provenance: learned`): work with it.
 - A refusal says in `hint` what to do; `advice` in a reply says how to ask better.
+- Its MCP tools, where you have them: `question_create`, `await_answer`, `question_resolve`, `record_assumption`, `get_context`.
 ";
 
 const STRICT: &str = "\
 Ask a human only if all four hold; if one does not, decide and record an assumption.
 
 1. A blocker: `--blocker` `mutually_exclusive_requirements`, `missing_external_data` or `security_decision`.
-2. Evidence: an `--evidence` each for `codebase_search=…`, `similar_features=…`, `attempted_inference=…`, and, where the
-   matter is complex (`--complex`), `investigation=…`.
+2. `--evidence` for `codebase_search=…`, `similar_features=…`, `attempted_inference=…`; with `--complex`, `investigation=…`.
 3. Quota: the first such question of your session, and no other one active in the project.
 4. The item stands in a planning step.
 
