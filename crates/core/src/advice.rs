@@ -22,6 +22,11 @@ pub fn advice(question: &Question) -> Vec<String> {
     prompt.advice().chain(more.into_iter().flatten()).collect()
 }
 
+/// How many questions a prompt asks.
+pub(crate) fn questions_in(prompt: &str) -> usize {
+    questions(&unquoted(prompt))
+}
+
 /// The same for the prompt of a follow-up; what was said before on the thread is its context.
 pub fn advice_on_follow_up(question: &Question, prompt: &str) -> Vec<String> {
     Prompt::new(question, &unquoted(prompt), true).advice().collect()

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::assumption::Source;
-use crate::command::{Action, Command};
+use crate::command::{Action, Command, Revoke};
 use crate::decide::{candidates, decide, decide_revoke};
 use crate::due::due;
 use crate::event::{Event, Record};
 use crate::evolve::evolve;
-use crate::id::{Fingerprint, LearnedId, OperationId, QuestionId};
+use crate::id::{Fingerprint, OperationId, QuestionId};
 use crate::item::Item;
 use crate::moment::Moment;
-use crate::party::{Party, Via};
+use crate::party::Party;
 use crate::policy::Rules;
 use crate::refusal::{Code, Refusal};
 use crate::reply::{Envelope, reply};
@@ -28,6 +28,14 @@ pub struct Batch {
     pub records: Vec<Record>,
     /// The operation that they carry out; none for a deadline.
     pub operation: Option<Operation>,
+}
+
+impl Batch {
+    /// What carries out the operation of this ticket.
+    fn of(records: Vec<Record>, ticket: &Ticket, reply: &Envelope) -> Self {
+        let operation = Operation { id: ticket.id.clone(), fingerprint: ticket.fingerprint, reply: reply.clone() };
+        Self { records, operation: Some(operation) }
+    }
 }
 
 /// What a command is known by, however often it is sent.
@@ -94,9 +102,7 @@ pub fn apply(state: &mut State, command: &Command, ticket: &Ticket, rules: &Rule
     };
     let records = take(state, &command.item.clone().into(), &command.by, Some(&ticket.id), events, at);
     let reply = reply(state, command, &records);
-    let Ticket { id, fingerprint, .. } = ticket.clone();
-    let operation = Operation { id, fingerprint, reply: reply.clone() };
-    batches.push(Batch { records, operation: Some(operation) });
+    batches.push(Batch::of(records, ticket, &reply));
     Applied { batches, reply }
 }
 
@@ -159,30 +165,9 @@ pub fn needs(command: &Command, item: &Item, at: Moment) -> Needs {
     needs
 }
 
-/// A person takes a learned answer back.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Revoke {
-    /// Which.
-    pub learned: LearnedId,
-    /// Who.
-    pub by: Party,
-    /// In words.
-    pub note: Option<String>,
-    /// Through which surface.
-    #[serde(skip)]
-    pub via: Via,
-}
-
 #[derive(Serialize)]
 struct Revoked<'a> {
     learned: Option<LearnedView<'a>>,
-}
-
-impl Revoke {
-    /// What identifies its content.
-    pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&serde_json::to_vec(&("revoke", self)).unwrap_or_default())
-    }
 }
 
 /// Takes a learned answer back, and that into the state, of which only what was learned must be at hand.
@@ -194,9 +179,7 @@ pub fn revoke(state: &mut State, revoke: &Revoke, ticket: &Ticket, at: Moment) -
     let records = take(state, &Shared::Knowledge.into(), &revoke.by, Some(&ticket.id), events, at);
     let learned = state.knowledge.learned.get(&revoke.learned.0).map(LearnedView);
     let reply = Envelope::ok(&Revoked { learned });
-    let Ticket { id, fingerprint, .. } = ticket.clone();
-    let operation = Operation { id, fingerprint, reply: reply.clone() };
-    Applied { batches: vec![Batch { records, operation: Some(operation) }], reply }
+    Applied { batches: vec![Batch::of(records, ticket, &reply)], reply }
 }
 
 fn take(

@@ -1,4 +1,4 @@
-//! What somebody wants to happen to an item.
+//! What somebody wants to happen to an item, or to what all items share.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::answer::Expected;
 use crate::assumption::{Confidence, RiskIfWrong, Source, Verdict};
-use crate::id::{AssumptionId, Fingerprint, ItemId, QuestionId, SessionId};
+use crate::id::{AssumptionId, Fingerprint, ItemId, LearnedId, QuestionId, SessionId};
 use crate::item::Outcome;
 use crate::moment::Span;
 use crate::party::{Party, Via};
@@ -219,6 +219,27 @@ pub struct Assume {
     /// The question that it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionId>,
+}
+
+/// A person takes a learned answer back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Revoke {
+    /// Which.
+    pub learned: LearnedId,
+    /// Who.
+    pub by: Party,
+    /// In words.
+    pub note: Option<String>,
+    /// Through which surface.
+    #[serde(skip)]
+    pub via: Via,
+}
+
+impl Revoke {
+    /// What identifies its content.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&serde_json::to_vec(&("revoke", self)).unwrap_or_default())
+    }
 }
 
 words!(

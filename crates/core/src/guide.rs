@@ -179,7 +179,7 @@ Ask a human only if all four hold; if one does not, decide and record an assumpt
 3. Quota: the first such question of your session, and no other one active in the project.
 4. The item stands in a planning step.
 
-Offer two options or more and a `--fallback` that is one of them. There is one round, and 5m for the answer.
+Ask one question, with two options or more and a `--fallback` that is one of them. There is one round, and 5m for the answer.
 ";
 
 impl Guide {

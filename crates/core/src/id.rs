@@ -9,6 +9,27 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::refusal::Refusal;
 
+/// Stores a type as the text that it is read from.
+macro_rules! stored_as_text {
+    ($name:ident, $text:expr) => {
+        impl TryFrom<String> for $name {
+            type Error = Refusal;
+
+            fn try_from(text: String) -> Result<Self, Refusal> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(it: $name) -> Self {
+                let text: fn($name) -> String = $text;
+                text(it)
+            }
+        }
+    };
+}
+pub(crate) use stored_as_text;
+
 /// Makes a string newtype whose every value passed `$check`.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $field:literal, $form:literal, $check:expr) => {
@@ -37,19 +58,7 @@ macro_rules! name {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = Refusal;
-
-            fn try_from(text: String) -> Result<Self, Refusal> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(name: $name) -> Self {
-                name.0
-            }
-        }
+        stored_as_text!($name, |name| name.0);
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,19 +153,7 @@ macro_rules! numbered {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = Refusal;
-
-            fn try_from(text: String) -> Result<Self, Refusal> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.to_string()
-            }
-        }
+        stored_as_text!($name, |id| id.to_string());
     };
 }
 
@@ -197,19 +194,7 @@ impl FromStr for LearnedId {
     }
 }
 
-impl TryFrom<String> for LearnedId {
-    type Error = Refusal;
-
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        text.parse()
-    }
-}
-
-impl From<LearnedId> for String {
-    fn from(id: LearnedId) -> Self {
-        id.to_string()
-    }
-}
+stored_as_text!(LearnedId, |id| id.to_string());
 
 /// What a text is known by without keeping it: 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -241,19 +226,7 @@ impl FromStr for Fingerprint {
     }
 }
 
-impl TryFrom<String> for Fingerprint {
-    type Error = Refusal;
-
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        text.parse()
-    }
-}
-
-impl From<Fingerprint> for String {
-    fn from(fingerprint: Fingerprint) -> Self {
-        fingerprint.to_string()
-    }
-}
+stored_as_text!(Fingerprint, |it| it.to_string());
 
 #[cfg(test)]
 mod tests {

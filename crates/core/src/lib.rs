@@ -80,11 +80,11 @@ mod workflow;
 
 pub use advice::{advice, advice_on_follow_up};
 pub use answer::{Answer, Expected, LearnedFrom, Provenance};
-pub use apply::{Applied, Batch, Needs, Operation, Revoke, Ticket, apply, needs, needs_of_tick, revoke, tick};
+pub use apply::{Applied, Batch, Needs, Operation, Ticket, apply, needs, needs_of_tick, revoke, tick};
 pub use assumption::{
     Assumption, AssumptionFilter, AssumptionStatus, Confidence, Reviewed, RiskIfWrong, Source, Verdict,
 };
-pub use command::{Action, Ask, Assume, Cause, Command};
+pub use command::{Action, Ask, Assume, Cause, Command, Revoke};
 pub use context::{Answered, Context};
 pub use decide::decide;
 pub use due::due;

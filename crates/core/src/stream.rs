@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::ItemId;
+use crate::id::{ItemId, stored_as_text};
 use crate::refusal::Refusal;
 
 /// A stream of events: an item's own, or one of the few that all items share. Written as its name; no item has the name of
@@ -91,19 +91,7 @@ impl FromStr for Stream {
     }
 }
 
-impl TryFrom<String> for Stream {
-    type Error = Refusal;
-
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        text.parse()
-    }
-}
-
-impl From<Stream> for String {
-    fn from(stream: Stream) -> Self {
-        stream.as_str().to_owned()
-    }
-}
+stored_as_text!(Stream, |stream| stream.as_str().to_owned());
 
 impl fmt::Display for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -84,7 +84,7 @@ fn a_question_about_a_detail_is_refused_with_all_that_is_missing_and_what_to_do_
     let refusal = project.refused(&detail, "conditions_not_met");
     let page = project.run(&detail).stderr;
 
-    let expected = [("blocker", false), ("evidence", false), ("quota", true), ("planning", true), ("options", false)];
+    let expected = [("blocker", false), ("evidence", false), ("quota", true), ("planning", true), ("question", true)];
     assert_eq!(conditions(&refusal)[..5], expected.map(|(name, met)| (name.to_owned(), met)));
     assert!(page.contains("querent assume --item 42 --agent product-manager"), "{page}");
     assert_eq!(project.ok(&["questions", "--item", "42", "--status", "all"])["count"], 0);

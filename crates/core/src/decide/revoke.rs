@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::bounds;
-use crate::apply::Revoke;
+use crate::command::Revoke;
 use crate::event::{Event, LearnedAnswerRevoked};
 use crate::learned::LearnedStatus;
 use crate::refusal::{Code, Refusal};

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Now;
+use crate::advice::questions_in;
 use crate::answer::{self, Expected};
 use crate::command::Ask;
 use crate::id::SessionId;
@@ -38,6 +39,7 @@ pub(super) fn pass(now: &Now<'_>, Asker { agent, session }: &Asker, ask: &Ask, t
         Condition { name: "evidence", needs: evidence(ask) },
         Condition { name: "quota", needs: quota(now, session) },
         Condition { name: "planning", needs: planning(now) },
+        Condition { name: "question", needs: one_question(ask) },
         Condition { name: "options", needs: options(ask) },
         Condition { name: "fallback", needs: fallback(ask) },
     ];
@@ -95,6 +97,11 @@ fn planning(now: &Now<'_>) -> Option<String> {
         (stage, _) => stage.to_string(),
     };
     (!planning).then(|| format!("ask while the item is planned; it stands in `{stands}`, which is no planning step"))
+}
+
+fn one_question(ask: &Ask) -> Option<String> {
+    let asked = questions_in(&ask.prompt);
+    (asked > 1).then(|| format!("ask one question; there are {asked} in this one"))
 }
 
 fn options(ask: &Ask) -> Option<String> {

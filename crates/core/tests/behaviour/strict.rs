@@ -61,8 +61,9 @@ fn every_condition_that_is_not_met_is_listed_with_what_would_meet_it() {
             let listed = conditions
                 .iter()
                 .map(|it| (it["condition"].as_str().unwrap(), it["met"] == true, it["needs"].is_null()));
-            let expected = ["blocker", "evidence", "quota", "planning", "options", "fallback"];
-            assert_eq!(listed.collect::<Vec<_>>(), expected.map(|name| (name, name == "quota", name == "quota")));
+            let expected = ["blocker", "evidence", "quota", "planning", "question", "options", "fallback"];
+            let is_met = |name: &str| name == "quota" || name == "question";
+            assert_eq!(listed.collect::<Vec<_>>(), expected.map(|name| (name, is_met(name), is_met(name))));
         })
         .then_events([]);
 }
@@ -72,11 +73,12 @@ type Broken = (&'static str, fn(&mut Ask), &'static str);
 
 #[test]
 fn each_condition_is_needed() {
-    let wants: [Broken; 7] = [
+    let wants: [Broken; 8] = [
         ("blocker", |ask| ask.blocker = None, "--blocker"),
         ("blocker", |ask| ask.blocker = Some(Blocker::None), "security_decision"),
         ("evidence", |ask| ask.evidence = Some(tried(["codebase_search"])), "similar_features"),
         ("evidence", |ask| ask.complex = true, "investigation"),
+        ("question", |ask| ask.prompt = "Which mode? And which currency?".to_owned(), "there are 2"),
         ("options", |ask| ask.options.truncate(1), "--option"),
         ("fallback", |ask| ask.fallback = None, "--fallback"),
         (
