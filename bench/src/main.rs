@@ -8,6 +8,7 @@ mod measure;
 mod process;
 mod rows;
 mod seed;
+mod survey;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -76,7 +76,7 @@ impl Seeder {
     /// `count` events of sessions that start.
     pub(crate) fn sessions(&mut self, item: &ItemId, count: usize) -> Outcome<()> {
         let engineer: Party = "engineer".parse()?;
-        self.run(item, vec![(engineer, Action::StartSession { session: None }); count])
+        self.run(item, vec![(engineer, Action::StartSession { session: None, process: None }); count])
     }
 }
 

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use crate::assumption::Source;
-use crate::command::{Action, Command, Revoke};
-use crate::decide::{candidates, decide, decide_revoke};
+use crate::command::{Action, Cause, Command, SharedCommand};
+use crate::decide::{candidates, decide, decide_shared};
 use crate::due::due;
 use crate::event::{Event, Record};
 use crate::evolve::evolve;
@@ -16,10 +14,9 @@ use crate::moment::Moment;
 use crate::party::Party;
 use crate::policy::Rules;
 use crate::refusal::{Code, Refusal};
-use crate::reply::{Envelope, reply};
+use crate::reply::{Envelope, reply, shared_reply};
 use crate::state::State;
 use crate::stream::{Shared, Stream};
-use crate::view::LearnedView;
 
 /// Events that are recorded together or not at all.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +49,11 @@ pub struct Ticket {
 impl Ticket {
     /// That of a command which is sent under this id.
     pub fn new(id: OperationId, command: &Command) -> Self {
+        Self { id, fingerprint: command.fingerprint(), is_fresh: false }
+    }
+
+    /// That of a command about what all items share, which is sent under this id.
+    pub fn shared(id: OperationId, command: &SharedCommand) -> Self {
         Self { id, fingerprint: command.fingerprint(), is_fresh: false }
     }
 
@@ -102,7 +104,10 @@ pub fn apply(state: &mut State, command: &Command, ticket: &Ticket, rules: &Rule
     };
     let records = take(state, &command.item.clone().into(), &command.by, Some(&ticket.id), events, at);
     let reply = reply(state, command, &records);
-    batches.push(Batch::of(records, ticket, &reply));
+    // What changes nothing is not remembered: sent again, it changes nothing again.
+    if !records.is_empty() {
+        batches.push(Batch::of(records, ticket, &reply));
+    }
     Applied { batches, reply }
 }
 
@@ -135,9 +140,9 @@ pub struct Needs {
 pub fn needs_of_tick(item: &Item, at: Moment) -> Needs {
     let due = item.open.values().any(|it| it.due.is_some_and(|due| due <= at));
     let questions = item.open.keys().filter(|_| due).map(|number| item.question_id(*number)).collect();
-    // Whatever settles a strict question frees the quota.
-    let strict = item.open.values().any(|it| it.strict);
-    Needs { questions, shared: strict.then_some(Shared::Quota).into_iter().collect() }
+    // Whatever settles a strict question frees the quota, and an item that fails gives back its files.
+    let strict = item.open.values().any(|it| it.strict).then_some(Shared::Quota);
+    Needs { questions, shared: strict.into_iter().chain(due.then_some(Shared::Resources)).collect() }
 }
 
 /// What [`apply`] cannot do without.
@@ -147,13 +152,30 @@ pub fn needs(command: &Command, item: &Item, at: Moment) -> Needs {
     questions.extend(command.action.question().filter(|id| id.item == item.id).cloned());
     match &command.action {
         // An item that ends withdraws all that is open.
-        Action::EndItem { .. } => questions.extend(item.open.keys().map(|number| item.question_id(*number))),
+        Action::EndItem { .. } => {
+            questions.extend(item.open.keys().map(|number| item.question_id(*number)));
+            shared.insert(Shared::Resources);
+        }
         Action::Ask(ask) => {
             questions.extend(candidates(item, ask));
-            shared.extend(Shared::ALL);
+            shared.extend([Shared::Quota, Shared::Knowledge]);
+        }
+        Action::Answer { question, .. } if item.open.get(&question.number).is_some_and(|it| it.about_session) => {
+            shared.extend([Shared::Knowledge, Shared::Resources]);
+            questions.extend(about_sessions(item));
         }
         Action::Answer { .. } | Action::Resolve { .. } if command.by.is_human() => {
             shared.insert(Shared::Knowledge);
+        }
+        Action::FinishSession { .. } | Action::LoseSession { .. } | Action::AskAbout { .. } => {
+            shared.extend([Shared::Resources, Shared::Alerts]);
+            questions.extend(about_sessions(item));
+        }
+        Action::Lock { .. } | Action::Unlock { .. } | Action::EndWait { .. } | Action::Preempt { .. } => {
+            shared.extend([Shared::Resources, Shared::Alerts]);
+        }
+        Action::Escalate { cause: Cause::Deadlock, .. } => {
+            shared.insert(Shared::Alerts);
         }
         Action::Review { assumption, .. } => {
             let judged = item.assumptions.get(&assumption.number).filter(|it| it.source == Source::Learned);
@@ -165,21 +187,44 @@ pub fn needs(command: &Command, item: &Item, at: Moment) -> Needs {
     needs
 }
 
-#[derive(Serialize)]
-struct Revoked<'a> {
-    learned: Option<LearnedView<'a>>,
+/// The questions that Querent itself asks about sessions.
+fn about_sessions(item: &Item) -> impl Iterator<Item = QuestionId> {
+    item.open.iter().filter(|(_, it)| it.about_session).map(|(number, _)| item.question_id(*number))
 }
 
-/// Takes a learned answer back, and that into the state, of which only what was learned must be at hand.
-pub fn revoke(state: &mut State, revoke: &Revoke, ticket: &Ticket, at: Moment) -> Applied {
-    let events = match decide_revoke(state, revoke) {
-        Ok(event) => vec![event],
+/// Runs what is due and then what the monitor found to be necessary, and takes both into the state. What is not so any more
+/// is passed over.
+pub fn act(state: &mut State, command: &Command, rules: &Rules, at: Moment) -> Vec<Batch> {
+    let mut batches = tick(state, rules, at);
+    let events = decide(state, command, rules, at).unwrap_or_default();
+    if !events.is_empty() {
+        let records = take(state, &command.item.clone().into(), &command.by, None, events, at);
+        batches.push(Batch { records, operation: None });
+    }
+    batches
+}
+
+/// Carries out a command that is about what all items share, and takes it into the state, of which only that must be at hand.
+/// Without a ticket it is Querent's own, and nothing is remembered of it.
+pub fn apply_shared(
+    state: &mut State,
+    command: &SharedCommand,
+    ticket: Option<&Ticket>,
+    rules: &Rules,
+    at: Moment,
+) -> Applied {
+    let events = match decide_shared(state, command, rules, at) {
+        Ok(events) => events,
         Err(refusal) => return Applied { batches: Vec::new(), reply: Envelope::refused(&refusal) },
     };
-    let records = take(state, &Shared::Knowledge.into(), &revoke.by, Some(&ticket.id), events, at);
-    let learned = state.knowledge.learned.get(&revoke.learned.0).map(LearnedView);
-    let reply = Envelope::ok(&Revoked { learned });
-    Applied { batches: vec![Batch::of(records, ticket, &reply)], reply }
+    let home = command.stream().into();
+    let records = take(state, &home, &command.by, ticket.map(|ticket| &ticket.id), events, at);
+    let reply = shared_reply(state, command);
+    let batch = match ticket {
+        Some(ticket) => Batch::of(records, ticket, &reply),
+        None => Batch { records, operation: None },
+    };
+    Applied { batches: Some(batch).filter(|batch| !batch.records.is_empty()).into_iter().collect(), reply }
 }
 
 fn take(

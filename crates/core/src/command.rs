@@ -1,18 +1,22 @@
 //! What somebody wants to happen to an item, or to what all items share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::alert::Alarm;
 use crate::answer::Expected;
 use crate::assumption::{Confidence, RiskIfWrong, Source, Verdict};
-use crate::id::{AssumptionId, Fingerprint, ItemId, LearnedId, QuestionId, SessionId};
+use crate::id::{AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, QuestionId, SessionId};
 use crate::item::Outcome;
-use crate::moment::Span;
+use crate::moment::{Moment, Span};
 use crate::party::{Party, Via};
+use crate::path::ProjectPath;
 use crate::policy::Autonomy;
 use crate::question::{Blocker, Category, Choice, Fallback, Kind, words};
+use crate::session::Process;
+use crate::stream::Shared;
 
 /// A wish, and whose it is. Whether it comes true is for [`decide`](crate::decide()) to say.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +51,9 @@ pub enum Action {
         /// Its session; without one, `<agent>@<item>`.
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<SessionId>,
+        /// The process that it runs in.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        process: Option<Process>,
     },
     /// An agent has done its work.
     FinishSession {
@@ -135,6 +142,57 @@ pub enum Action {
         /// The question.
         question: QuestionId,
     },
+    /// A session wants files for itself, all of them at once. It may have them already.
+    Lock {
+        /// The session.
+        session: SessionId,
+        /// The files.
+        paths: BTreeSet<ProjectPath>,
+        /// For how long.
+        ttl: Span,
+        /// Whether it waits if others have them.
+        wait: bool,
+    },
+    /// A session gives files back.
+    Unlock {
+        /// The session.
+        session: SessionId,
+        /// The files; all that it has, if none is named.
+        paths: BTreeSet<ProjectPath>,
+    },
+    /// A session waits for files no longer.
+    EndWait {
+        /// The session.
+        session: SessionId,
+    },
+    /// The arbiter: sessions wait for each other's files, and this one gives way.
+    Preempt {
+        /// The session that has the files.
+        session: SessionId,
+        /// What another waits for: it gives up whatever is in the way of that.
+        wanted: BTreeSet<ProjectPath>,
+        /// Who waits for whom.
+        cycle: String,
+    },
+    /// The arbiter: a human decides what becomes of a session that does not get on.
+    AskAbout {
+        /// The session.
+        session: SessionId,
+        /// Since when it does not get on; moot if that has changed.
+        since: Moment,
+    },
+    /// The arbiter: a session is given up.
+    LoseSession {
+        /// The session.
+        session: SessionId,
+        /// Since when it does not get on; moot if that has changed.
+        since: Moment,
+        /// How that is known.
+        reason: String,
+        /// The session that goes on with its work.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        to: Option<SessionId>,
+    },
 }
 
 /// A question as it is asked, before defaults and limits.
@@ -221,24 +279,57 @@ pub struct Assume {
     pub question: Option<QuestionId>,
 }
 
-/// A person takes a learned answer back.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Revoke {
-    /// Which.
-    pub learned: LearnedId,
-    /// Who.
+/// A wish that is about no item, but about what all items share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedCommand {
+    /// Who wants it.
     pub by: Party,
-    /// In words.
-    pub note: Option<String>,
     /// Through which surface.
-    #[serde(skip)]
     pub via: Via,
+    /// What is wanted.
+    pub action: SharedAction,
 }
 
-impl Revoke {
-    /// What identifies its content.
+/// What is wanted of what all items share.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SharedAction {
+    /// A person takes a learned answer back.
+    Revoke {
+        /// Which.
+        learned: LearnedId,
+        /// In words.
+        note: Option<String>,
+    },
+    /// Files are one agent's, whoever works on them now.
+    Own {
+        /// The files.
+        path: ProjectPath,
+        /// The agent; none if they are nobody's any more.
+        agent: Option<AgentName>,
+    },
+    /// People should look at something; said once, however often it is found.
+    Raise(Box<Alarm>),
+    /// Somebody has seen an alert.
+    Acknowledge {
+        /// Which.
+        alert: AlertId,
+    },
+}
+
+impl SharedCommand {
+    /// What identifies the command's content: all fields but time and the surface that carried it.
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&serde_json::to_vec(&("revoke", self)).unwrap_or_default())
+        Fingerprint::of(&serde_json::to_vec(&(&self.by, &self.action)).unwrap_or_default())
+    }
+
+    /// The stream that it is about.
+    pub fn stream(&self) -> Shared {
+        match self.action {
+            SharedAction::Revoke { .. } => Shared::Knowledge,
+            SharedAction::Own { .. } => Shared::Resources,
+            SharedAction::Raise(_) | SharedAction::Acknowledge { .. } => Shared::Alerts,
+        }
     }
 }
 
@@ -251,6 +342,10 @@ words!(
         MaxRounds = "max_rounds",
         /// The addressee let its time pass twice.
         Sla = "sla",
+        /// The thread goes in circles.
+        Stuck = "stuck",
+        /// Agents wait for each other.
+        Deadlock = "deadlock",
     }
 );
 
@@ -262,6 +357,17 @@ impl Command {
 }
 
 impl Action {
+    /// Whether Querent itself may do it: deadlines, and what the monitor finds.
+    pub(crate) fn is_querents(&self) -> bool {
+        let deadline = matches!(self, Self::Retry { .. } | Self::Remind { .. } | Self::Expire { .. });
+        deadline || matches!(self, Self::Escalate { .. }) || self.is_arbiters()
+    }
+
+    /// Whether it is for the arbiter alone.
+    pub(crate) fn is_arbiters(&self) -> bool {
+        matches!(self, Self::Preempt { .. } | Self::AskAbout { .. } | Self::LoseSession { .. })
+    }
+
     /// The question that the action is about, if it is about one that exists.
     pub fn question(&self) -> Option<&QuestionId> {
         match self {
@@ -280,7 +386,13 @@ impl Action {
             | Self::EndItem { .. }
             | Self::Ask(_)
             | Self::Assume(_)
-            | Self::Review { .. } => None,
+            | Self::Review { .. }
+            | Self::Lock { .. }
+            | Self::Unlock { .. }
+            | Self::EndWait { .. }
+            | Self::Preempt { .. }
+            | Self::AskAbout { .. }
+            | Self::LoseSession { .. } => None,
         }
     }
 }

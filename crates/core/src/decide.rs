@@ -3,7 +3,9 @@
 //! One file a command. This one only finds it.
 
 mod advance;
+mod alert;
 mod answer;
+mod arbitrate;
 mod ask;
 mod assume;
 mod autonomy;
@@ -16,7 +18,9 @@ mod finish_session;
 mod follow_up;
 mod gate;
 mod known;
+mod lock;
 mod open_item;
+mod own;
 mod remind;
 mod resolve;
 mod resume;
@@ -26,30 +30,38 @@ mod revoke;
 mod rights;
 mod start_session;
 mod strict;
+mod unlock;
 mod withdraw;
 
-use crate::command::{Action, Command};
+use crate::command::{Action, Command, SharedAction, SharedCommand};
 use crate::event::{Event, QuotaFreed};
 use crate::item::Item;
 use crate::moment::Moment;
+use crate::party::Party;
 use crate::policy::{Autonomy, Rules};
 use crate::quota;
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
 
 pub(crate) use known::candidates;
-pub(crate) use revoke::decide as decide_revoke;
 
 /// Judges a command. `rules` are the project's files as they are now: facts, like the time.
 ///
 /// Costs what the command touches; it does not grow with the item's history.
 pub fn decide(state: &State, command: &Command, rules: &Rules, at: Moment) -> Result<Vec<Event>, Refusal> {
     rights::known(command, rules)?;
+    if command.action.is_arbiters() && command.by != Party::Querent {
+        return Err(Refusal::invalid("by", "only Querent itself arbitrates", "run the monitor: querent monitor"));
+    }
     if let Action::OpenItem { title, workflow, autonomy } = &command.action {
         return open_item::decide(state, command, title, workflow.as_deref(), *autonomy, rules);
     }
     let now = Now { item: state.item(&command.item)?, state, command, rules, at };
     let mut events = act(&now)?;
+    let moot = arbitrate::moot_questions(&now, &events);
+    events.extend(moot);
+    let given_back = unlock::with_end(&now, &events);
+    events.extend(given_back);
     let freed: Vec<Event> =
         quota::settled(now.item, &events).map(|id| QuotaFreed { question: id.clone() }.into()).collect();
     events.extend(freed);
@@ -62,7 +74,7 @@ fn act(now: &Now<'_>) -> Result<Vec<Event>, Refusal> {
     let state = now.state;
     match &now.command.action {
         Action::OpenItem { .. } => Ok(Vec::new()),
-        Action::StartSession { session } => start_session::decide(now, session.as_ref()),
+        Action::StartSession { session, process } => start_session::decide(now, session.as_ref(), process.as_ref()),
         Action::FinishSession { session, keep } => finish_session::decide(now, session.as_ref(), *keep),
         Action::Advance { to } => advance::decide(now, to),
         Action::EndItem { outcome } => end_item::decide(now, *outcome),
@@ -79,7 +91,34 @@ fn act(now: &Now<'_>) -> Result<Vec<Event>, Refusal> {
         Action::Retry { question } => retry::decide(now, state.question(question)?),
         Action::Remind { question } => remind::decide(now, state.question(question)?),
         Action::Expire { question } => expire::decide(now, state.question(question)?),
+        Action::Lock { session, paths, ttl, wait } => lock::decide(now, session, paths, *ttl, *wait),
+        Action::Unlock { session, paths } => unlock::decide(now, session, paths),
+        Action::EndWait { session } => unlock::end_wait(now, session),
+        Action::Preempt { session, wanted, cycle } => arbitrate::preempt(now, session, wanted, cycle),
+        Action::AskAbout { session, since } => arbitrate::ask_about(now, session, *since),
+        Action::LoseSession { session, since, reason, to } => {
+            arbitrate::lose(now, session, *since, reason, to.as_ref())
+        }
     }
+}
+
+/// Judges a command that is about what all items share.
+pub(crate) fn decide_shared(
+    state: &State,
+    command: &SharedCommand,
+    rules: &Rules,
+    at: Moment,
+) -> Result<Vec<Event>, Refusal> {
+    if let Party::Agent(agent) = &command.by {
+        rules.agent(agent)?;
+    }
+    let (by, via) = (&command.by, command.via);
+    Ok(match &command.action {
+        SharedAction::Revoke { learned, note } => vec![revoke::decide(state, *learned, note.as_deref(), by, via)?],
+        SharedAction::Own { path, agent } => own::decide(state, path, agent.as_ref(), by, rules)?,
+        SharedAction::Raise(alarm) => alert::raise(state, (**alarm).clone(), at).into_iter().collect(),
+        SharedAction::Acknowledge { alert } => vec![alert::acknowledge(state, *alert, by, via)?],
+    })
 }
 
 /// All that a decision about an existing item looks at.

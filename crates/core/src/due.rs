@@ -12,14 +12,14 @@ pub fn due(state: &State, at: Moment) -> Vec<Command> {
     let Some(item) = &state.item else { return Vec::new() };
     let open = item.open.keys().filter_map(|number| state.questions.get(&item.question_id(*number)));
     open.filter_map(|question| {
-        let action = action(question, at)?;
+        let action = due_on(question, at)?;
         Some(Command { item: question.item.clone(), by: Party::Querent, via: Via::Querent, action })
     })
     .collect()
 }
 
-/// The end comes before a retry, a retry before a reminder.
-fn action(question: &Question, at: Moment) -> Option<Action> {
+/// What has come due on a question: the end comes before a retry, a retry before a reminder.
+pub(crate) fn due_on(question: &Question, at: Moment) -> Option<Action> {
     let passed = |moment: Option<Moment>| moment.is_some_and(|moment| moment <= at);
     let id = question.id.clone();
     if passed(question.expires_at) {

@@ -1,18 +1,15 @@
 //! What happened. Events are the truth; everything else is derived from them.
 
-use serde::{Deserialize, Serialize};
+mod data;
 
-use crate::answer::Answer;
-use crate::assumption::Assumption;
-use crate::command::Cause;
-use crate::id::{AgentName, AssumptionId, Fingerprint, LearnedId, OperationId, QuestionId, SessionId};
-use crate::item::{OpenQuestion, Outcome, Stage};
-use crate::learned::Learned;
+use serde::Serialize;
+
+use crate::id::{OperationId, QuestionId};
 use crate::moment::Moment;
-use crate::party::{Party, Via};
-use crate::policy::Autonomy;
-use crate::question::{Asker, Question, Status, words};
+use crate::party::Party;
 use crate::stream::{Shared, Stream};
+
+pub use data::*;
 
 /// An event in its place in the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +83,8 @@ events! {
     SessionStarted = "session_started",
     /// An agent has done its work.
     SessionFinished = "session_finished",
+    /// An agent is gone.
+    SessionLost = "session_lost",
     /// A question.
     QuestionAsked = "question_asked",
     /// The next round of it.
@@ -130,6 +129,22 @@ events! {
     LearnedAnswerOverruled = "learned_answer_overruled",
     /// It is not given any more.
     LearnedAnswerRevoked = "learned_answer_revoked",
+    /// Files are in the hands of a session.
+    LockGranted = "lock_granted",
+    /// They are not any more.
+    LockReleased = "lock_released",
+    /// They are not any more, because nobody renewed that.
+    LockExpired = "lock_expired",
+    /// A session waits for files.
+    LockWaited = "lock_waited",
+    /// It does not any more.
+    LockWaitEnded = "lock_wait_ended",
+    /// Files have an owner, or have none any more.
+    FileOwned = "file_owned",
+    /// People should look at something.
+    AlertRaised = "alert_raised",
+    /// Somebody has.
+    AlertAcknowledged = "alert_acknowledged",
 }
 
 impl Event {
@@ -154,6 +169,7 @@ impl Event {
             | Self::ItemEnded(_)
             | Self::SessionStarted(_)
             | Self::SessionFinished(_)
+            | Self::SessionLost(_)
             | Self::AssumptionRecorded(_)
             | Self::AssumptionConfirmed(_)
             | Self::AssumptionOverturned(_)
@@ -164,7 +180,15 @@ impl Event {
             | Self::AnswerLearned(_)
             | Self::LearnedAnswerUsed(_)
             | Self::LearnedAnswerOverruled(_)
-            | Self::LearnedAnswerRevoked(_) => None,
+            | Self::LearnedAnswerRevoked(_)
+            | Self::LockGranted(_)
+            | Self::LockReleased(_)
+            | Self::LockExpired(_)
+            | Self::LockWaited(_)
+            | Self::LockWaitEnded(_)
+            | Self::FileOwned(_)
+            | Self::AlertRaised(_)
+            | Self::AlertAcknowledged(_) => None,
         }
     }
 
@@ -177,296 +201,14 @@ impl Event {
             | Self::LearnedAnswerUsed(_)
             | Self::LearnedAnswerOverruled(_)
             | Self::LearnedAnswerRevoked(_) => Some(Shared::Knowledge),
+            Self::LockGranted(_)
+            | Self::LockReleased(_)
+            | Self::LockExpired(_)
+            | Self::LockWaited(_)
+            | Self::LockWaitEnded(_)
+            | Self::FileOwned(_) => Some(Shared::Resources),
+            Self::AlertRaised(_) | Self::AlertAcknowledged(_) => Some(Shared::Alerts),
             _ => None,
         }
     }
 }
-
-/// Declares the data of an event.
-macro_rules! data {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident: $type:ty,)* })*) => {
-        $($(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        pub struct $name { $($(#[$fdoc])* pub $field: $type,)* })*
-    };
-}
-
-data! {
-    /// A new item.
-    ItemOpened {
-        /// What it is about.
-        title: String,
-        /// The workflow it follows.
-        workflow: String,
-        /// The first step.
-        stage: Stage,
-        /// How readily its agents ask, where that is not as the project says.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        autonomy: Option<Autonomy>,
-    }
-    /// It went to another stage.
-    ItemMoved {
-        /// From here.
-        from: Stage,
-        /// To there.
-        to: Stage,
-        /// Why, where it is not plain.
-        reason: Option<String>,
-        /// The question whose expiry moved it.
-        question: Option<QuestionId>,
-        /// Where it goes on if that question is answered late.
-        resume_stage: Option<Stage>,
-    }
-    /// It waits for a human.
-    ItemPaused {
-        /// The question that it waits for.
-        question: QuestionId,
-        /// Where it goes on afterwards.
-        resume_stage: Stage,
-    }
-    /// It goes on.
-    ItemResumed {
-        /// Where.
-        to: Stage,
-        /// Why there.
-        reason: String,
-        /// The question that was settled.
-        question: QuestionId,
-    }
-    /// It is over.
-    ItemEnded {
-        /// How.
-        outcome: Outcome,
-        /// Why, where nobody ended it by hand.
-        reason: Option<String>,
-    }
-    /// An agent works on it.
-    SessionStarted {
-        /// The session.
-        session: SessionId,
-        /// The agent in it.
-        agent: AgentName,
-    }
-    /// An agent has done its work.
-    SessionFinished {
-        /// The session.
-        session: SessionId,
-        /// The agent in it.
-        agent: AgentName,
-    }
-    /// A question.
-    QuestionAsked {
-        /// All of it; its thread is empty here and begins with this event.
-        question: Box<Question>,
-        /// What it is known by when it is asked again.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pattern: Option<Fingerprint>,
-        /// Whether it passed the strict gate.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        strict: bool,
-        /// Through which surface.
-        via: Via,
-    }
-    /// The next round of it.
-    QuestionFollowedUp {
-        /// The question.
-        question: QuestionId,
-        /// The round that begins.
-        round: u32,
-        /// What is asked now.
-        prompt: String,
-        /// When the addressee has waited too long with it.
-        stale_at: Option<Moment>,
-        /// What the item keeps of it while it waits.
-        waits: OpenQuestion,
-        /// Through which surface.
-        via: Via,
-    }
-    /// An answer.
-    QuestionAnswered {
-        /// The question.
-        question: QuestionId,
-        /// The answer.
-        answer: Answer,
-        /// `answered` by an agent, `resolved` by a human.
-        status: Status,
-    }
-    /// It is settled.
-    QuestionResolved {
-        /// The question.
-        question: QuestionId,
-        /// What came of it.
-        note: Option<String>,
-        /// The answer, where a human settled what nobody had answered.
-        answer: Option<Answer>,
-        /// Through which surface.
-        via: Via,
-    }
-    /// The addressee let its time pass.
-    QuestionStale {
-        /// The question.
-        question: QuestionId,
-        /// When the second time passes.
-        stale_at: Moment,
-    }
-    /// The addressee is called again.
-    QuestionRetried {
-        /// The question.
-        question: QuestionId,
-        /// The agent that is called.
-        to: Party,
-    }
-    /// It goes to a human.
-    QuestionEscalated {
-        /// The question.
-        question: QuestionId,
-        /// Why.
-        cause: Cause,
-        /// What the human should know.
-        summary: String,
-        /// Where the item goes on when it is settled, if it pauses the item.
-        resume_stage: Option<Stage>,
-        /// When the human is reminded.
-        remind_at: Option<Moment>,
-        /// When it ends without an answer.
-        expires_at: Option<Moment>,
-        /// What the item keeps of it while it waits.
-        waits: OpenQuestion,
-        /// Through which surface.
-        via: Via,
-    }
-    /// Whoever is to answer is reminded.
-    QuestionReminded {
-        /// The question.
-        question: QuestionId,
-        /// When again.
-        remind_at: Option<Moment>,
-        /// When it ends without an answer; none if it waits on.
-        expires_at: Option<Moment>,
-        /// What the item keeps of it while it waits.
-        waits: OpenQuestion,
-    }
-    /// Nobody answered in time.
-    QuestionExpired {
-        /// The question.
-        question: QuestionId,
-        /// What follows.
-        effect: ExpiryEffect,
-        /// The fallback, as an answer, where it was applied.
-        answer: Option<Answer>,
-    }
-    /// It is taken back.
-    QuestionWithdrawn {
-        /// The question.
-        question: QuestionId,
-        /// Why.
-        reason: Option<String>,
-        /// Through which surface.
-        via: Via,
-    }
-    /// An answer after the end.
-    LateAnswerRecorded {
-        /// The question.
-        question: QuestionId,
-        /// The answer.
-        answer: Answer,
-        /// Whether it differs from what was done without it.
-        differs: bool,
-        /// What the question is known by when it is asked again.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pattern: Option<Fingerprint>,
-    }
-    /// Something was decided without being told.
-    AssumptionRecorded {
-        /// All of it.
-        assumption: Box<Assumption>,
-    }
-    /// That was right.
-    AssumptionConfirmed {
-        /// The assumption.
-        assumption: AssumptionId,
-        /// In words.
-        note: Option<String>,
-        /// Through which surface.
-        via: Via,
-    }
-    /// That was wrong.
-    AssumptionOverturned {
-        /// The assumption.
-        assumption: AssumptionId,
-        /// In words.
-        note: Option<String>,
-        /// Through which surface.
-        via: Via,
-    }
-    /// It was asked again, and the answer stands.
-    QuestionReused {
-        /// The question that has the answer.
-        question: QuestionId,
-        /// Who asked again.
-        from: Asker,
-        /// Through which surface.
-        via: Via,
-    }
-    /// A strict question is active.
-    QuotaTaken {
-        /// The question.
-        question: QuestionId,
-    }
-    /// It is settled.
-    QuotaFreed {
-        /// The question.
-        question: QuestionId,
-    }
-    /// A human's answer, in case that it is given again.
-    AnswerNoted {
-        /// What was asked.
-        pattern: Fingerprint,
-        /// What was answered.
-        answer: Fingerprint,
-        /// The question.
-        question: QuestionId,
-    }
-    /// An answer that is given without asking from now on.
-    AnswerLearned {
-        /// All of it.
-        learned: Box<Learned>,
-    }
-    /// It was.
-    LearnedAnswerUsed {
-        /// What was learned.
-        learned: LearnedId,
-        /// The question that it answered.
-        question: QuestionId,
-    }
-    /// A human said otherwise.
-    LearnedAnswerOverruled {
-        /// What was learned.
-        learned: LearnedId,
-        /// The question that it was about.
-        question: QuestionId,
-    }
-    /// It is not given any more.
-    LearnedAnswerRevoked {
-        /// What was learned.
-        learned: LearnedId,
-        /// In words.
-        note: Option<String>,
-        /// Through which surface.
-        via: Via,
-    }
-}
-
-words!(
-    /// What follows from an expiry.
-    ExpiryEffect {
-        /// The asker's fallback is the answer.
-        Fallback = "fallback",
-        /// The item is blocked.
-        Block = "block",
-        /// The item has failed.
-        Fail = "fail",
-        /// Nothing but the end of the question.
-        Nothing = "nothing",
-    }
-);

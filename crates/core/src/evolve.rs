@@ -3,6 +3,7 @@
 use crate::assumption::{AssumptionStatus, Reviewed};
 use crate::event::{Event, ExpiryEffect, Record};
 use crate::item::{Item, OpenQuestion, Settled, Stage};
+use crate::moment::Moment;
 use crate::question::{Entry, EntryKind, Question, Status};
 use crate::session::Session;
 use crate::state::State;
@@ -90,13 +91,26 @@ fn item_changes(item: &mut Item, record: &Record) {
             item.resume_stage = None;
             item.awaiting_since = None;
             item.blocked_by = None;
-            item.sessions.values_mut().for_each(|session| session.finished = true);
+            item.sessions.values_mut().for_each(leave);
         }
         Event::SessionStarted(it) => {
-            hear_of(item, record, &it.session, &it.agent).finished = false;
+            let session = hear_of(item, record, &it.session, &it.agent);
+            session.finished = false;
+            session.lost = false;
+            session.busy_since = Some(record.at);
+            session.process.clone_from(&it.process);
         }
-        Event::SessionFinished(it) => {
-            hear_of(item, record, &it.session, &it.agent).finished = true;
+        Event::SessionFinished(it) => leave(hear_of(item, record, &it.session, &it.agent)),
+        Event::SessionLost(it) => {
+            if let Some(session) = item.sessions.get_mut(&it.session) {
+                leave(session);
+                session.lost = true;
+            }
+            if let Some(heir) = &it.moved_to {
+                let session = hear_of(item, record, heir, &it.agent);
+                session.finished = false;
+                session.busy_since = Some(record.at);
+            }
         }
         Event::AssumptionRecorded(it) => {
             item.assumptions.insert(it.assumption.id.number, (*it.assumption).clone());
@@ -114,11 +128,29 @@ fn item_changes(item: &mut Item, record: &Record) {
 
 /// The session, which is heard of now. One that starts again is the same one.
 fn hear_of<'a>(item: &'a mut Item, record: &Record, id: &SessionId, agent: &AgentName) -> &'a mut Session {
-    let fresh = || Session { agent: agent.clone(), finished: false, last_activity: record.at, strict: None };
+    let fresh = || Session {
+        agent: agent.clone(),
+        finished: false,
+        last_activity: record.at,
+        busy_since: None,
+        lost: false,
+        process: None,
+        strict: None,
+    };
     let session = item.sessions.entry(id.clone()).or_insert_with(fresh);
     session.agent.clone_from(agent);
     session.last_activity = record.at;
     session
+}
+
+fn leave(session: &mut Session) {
+    session.finished = true;
+    session.busy_since = None;
+}
+
+/// The session gets on: whoever watches it begins to count anew.
+fn stir(session: &mut Session, at: Moment) {
+    session.busy_since = session.busy_since.map(|_| at);
 }
 
 fn judge(item: &mut Item, record: &Record, id: &AssumptionId, status: AssumptionStatus, note: Option<&str>) {
@@ -129,14 +161,20 @@ fn judge(item: &mut Item, record: &Record, id: &AssumptionId, status: Assumption
 }
 
 fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
+    let asker = item.open.get(&number).map(|open| open.session.clone());
     match &record.event {
         Event::QuestionAsked(it) => {
             let question = &it.question;
             item.asked = item.asked.max(number);
-            let (pattern, strict) = (it.pattern, it.strict);
-            item.open.insert(number, OpenQuestion { pattern, strict, ..OpenQuestion::of(question) });
+            let (pattern, strict, about_session) = (it.pattern, it.strict, it.about_session);
+            item.open.insert(number, OpenQuestion { pattern, strict, about_session, ..OpenQuestion::of(question) });
+            if about_session {
+                return;
+            }
             let session = hear_of(item, record, &question.from.session, &question.from.agent);
             session.finished = false;
+            session.lost = false;
+            stir(session, record.at);
             session.strict = session.strict.or(strict.then_some(number));
             return;
         }
@@ -176,14 +214,21 @@ fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
     if let Some(session) = record.by.agent().and_then(|agent| item.sessions.values_mut().find(|it| it.agent == *agent))
     {
         session.last_activity = record.at;
+        stir(session, record.at);
+    }
+    if let Some(session) = asker.filter(|_| !item.open.contains_key(&number)).and_then(|id| item.sessions.get_mut(&id))
+    {
+        stir(session, record.at);
     }
 }
 
 fn waits(item: &mut Item, number: u32, waits: &OpenQuestion) {
     item.answered.remove(&number);
     let settled = item.settled.remove(&number).map(|it| it.pattern);
-    let (pattern, strict) = item.open.remove(&number).map_or((settled, false), |open| (open.pattern, open.strict));
-    item.open.insert(number, OpenQuestion { pattern, strict, ..waits.clone() });
+    let open = item.open.remove(&number);
+    let (strict, about_session) = open.as_ref().map_or((false, false), |open| (open.strict, open.about_session));
+    let pattern = open.map_or(settled, |open| open.pattern);
+    item.open.insert(number, OpenQuestion { pattern, strict, about_session, ..waits.clone() });
 }
 
 /// What somebody answered is remembered. What nobody said (a fallback, a learned answer) is not.
@@ -247,6 +292,7 @@ fn question_changes(question: &mut Question, record: &Record) {
         }
         Event::QuestionEscalated(it) => {
             question.status = Status::Escalated;
+            question.cause = Some(it.cause);
             question.to = Party::HUMAN;
             question.answer = None;
             question.stale_at = None;

@@ -72,11 +72,11 @@ name!(
     /// The id of an item: `42`, `login-page`.
     ItemId,
     "item",
-    "1 to 64 of a-z, 0-9 and `-`, beginning with a letter or digit; `quota`, `knowledge` and `resources` are taken",
+    "1 to 64 of a-z, 0-9 and `-`, beginning with a letter or digit; `quota`, `knowledge`, `resources` and `alerts` are taken",
     |text| {
         let mut bytes = text.bytes();
         text.len() <= 64
-            && !matches!(text, "quota" | "knowledge" | "resources")
+            && !matches!(text, "quota" | "knowledge" | "resources" | "alerts")
             && bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
             && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
     }
@@ -173,28 +173,60 @@ numbered!(
     "ASM-<item>-<NNN>, like ASM-42-001"
 );
 
-/// The id of a learned answer, `LRN-<NNN>`: its place among all that was learned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct LearnedId(pub u32);
+/// Makes an id that is a place among all things of a kind in the project.
+macro_rules! counted {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal, $field:literal, $form:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(
+            /// 1 for the first.
+            pub u32,
+        );
 
-impl fmt::Display for LearnedId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("LRN-{:03}", self.0))
-    }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&format!(concat!($prefix, "-{:03}"), self.0))
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Refusal;
+
+            fn from_str(text: &str) -> Result<Self, Refusal> {
+                let parsed = text.strip_prefix(concat!($prefix, "-")).and_then(|number| number.parse().ok()).map(Self);
+                let one_spelling = parsed.filter(|id| id.0 > 0 && id.to_string() == text);
+                one_spelling.ok_or_else(|| Refusal::malformed($field, text, $form))
+            }
+        }
+
+        stored_as_text!($name, |id| id.to_string());
+    };
 }
 
-impl FromStr for LearnedId {
-    type Err = Refusal;
+counted!(
+    /// The id of a learned answer, `LRN-<NNN>`: its place among all that was learned.
+    LearnedId,
+    "LRN",
+    "learned_id",
+    "LRN-<NNN>, like LRN-001"
+);
 
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        let parsed = text.strip_prefix("LRN-").and_then(|number| number.parse().ok()).map(Self);
-        let one_spelling = parsed.filter(|id| id.0 > 0 && id.to_string() == text);
-        one_spelling.ok_or_else(|| Refusal::malformed("learned_id", text, "LRN-<NNN>, like LRN-001"))
-    }
-}
+counted!(
+    /// The id of an alert, `ALR-<NNN>`: its place among all that were raised.
+    AlertId,
+    "ALR",
+    "alert_id",
+    "ALR-<NNN>, like ALR-001"
+);
 
-stored_as_text!(LearnedId, |id| id.to_string());
+name!(
+    /// The name of a component that shows that it is alive: a session, a runner, a bridge.
+    ComponentName,
+    "component",
+    "1 to 200 visible characters without spaces",
+    |text| !text.is_empty() && text.chars().count() <= 200 && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+);
 
 /// What a text is known by without keeping it: 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -85,6 +85,11 @@ impl Item {
         has_some && !self.has_ended()
     }
 
+    /// Whether the monitor should look at it: it has active questions, or somebody works on it.
+    pub fn is_active(&self) -> bool {
+        self.has_active_questions() || self.sessions.values().any(|session| session.busy_since.is_some())
+    }
+
     /// The id of its question with this number.
     pub fn question_id(&self, number: u32) -> QuestionId {
         QuestionId { item: self.id.clone(), number }
@@ -134,6 +139,9 @@ pub struct OpenQuestion {
     /// Whether it passed the strict gate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
+    /// Whether Querent itself asks what is to become of the session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub about_session: bool,
 }
 
 /// What an item remembers of a question that has an answer, so that it is not asked twice.
@@ -164,6 +172,7 @@ impl OpenQuestion {
             due: question.next_due(),
             pattern: None,
             strict: false,
+            about_session: false,
         }
     }
 }

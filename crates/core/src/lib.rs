@@ -48,8 +48,10 @@
 //! ```
 
 mod advice;
+mod alert;
 pub mod answer;
 mod apply;
+pub mod arbiter;
 mod assumption;
 mod command;
 mod context;
@@ -63,14 +65,17 @@ mod id;
 mod item;
 mod learned;
 mod moment;
+pub mod monitor;
 pub mod nearest;
 mod party;
+mod path;
 mod pattern;
 mod policy;
 mod question;
 mod quota;
 mod refusal;
 pub mod reply;
+mod resources;
 mod session;
 mod state;
 mod stream;
@@ -79,12 +84,13 @@ pub mod wire;
 mod workflow;
 
 pub use advice::{advice, advice_on_follow_up};
+pub use alert::{Alarm, Alert, Alerts};
 pub use answer::{Answer, Expected, LearnedFrom, Provenance};
-pub use apply::{Applied, Batch, Needs, Operation, Ticket, apply, needs, needs_of_tick, revoke, tick};
+pub use apply::{Applied, Batch, Needs, Operation, Ticket, act, apply, apply_shared, needs, needs_of_tick, tick};
 pub use assumption::{
     Assumption, AssumptionFilter, AssumptionStatus, Confidence, Reviewed, RiskIfWrong, Source, Verdict,
 };
-pub use command::{Action, Ask, Assume, Cause, Command, Revoke};
+pub use command::{Action, Ask, Assume, Cause, Command, SharedAction, SharedCommand};
 pub use context::{Answered, Context};
 pub use decide::decide;
 pub use due::due;
@@ -92,18 +98,22 @@ pub use effect::{Effect, EffectKind, outstanding};
 pub use event::{Event, Record};
 pub use evolve::{evolve, evolve_item, evolve_question, fold};
 pub use guide::{AgentGuide, Guide, HumanGuide, StepGuide, guide};
-pub use id::{AgentName, AssumptionId, Fingerprint, ItemId, LearnedId, OperationId, QuestionId, SessionId};
+pub use id::{
+    AgentName, AlertId, AssumptionId, ComponentName, Fingerprint, ItemId, LearnedId, OperationId, QuestionId, SessionId,
+};
 pub use item::{Item, OpenQuestion, Outcome, Settled, Stage};
 pub use learned::{Knowledge, Learned, LearnedStatus, Lesson, Meaning, Noted, Why};
 pub use moment::{Moment, Span};
 pub use party::{Party, Via};
+pub use path::ProjectPath;
 pub use pattern::{Pattern, SAME, is_repeat, similarity};
 pub use policy::{Agent, Autonomy, Config, Gate, Guarded, HumanInput, OnTimeout, ProjectConfig, Rules};
 pub use question::{Asker, Blocker, Category, Choice, Entry, EntryKind, Fallback, Kind, Question, Risk, Status};
 pub use quota::Quota;
 pub use refusal::{Code, Refusal};
 pub use reply::Envelope;
-pub use session::{Session, SessionStatus};
+pub use resources::{Lock, Release, Resources, Wait};
+pub use session::{Process, Session, SessionStatus};
 pub use state::State;
 pub use stream::{Shared, Stream};
 pub use workflow::{Step, Workflow};

@@ -22,6 +22,11 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// The place of an agent in the line; the last for one that is not declared.
+    pub fn rank(&self, agent: &AgentName) -> u32 {
+        self.config.agents.get(agent).map_or_else(last, |agent| agent.rank)
+    }
+
     /// The agent of this name, or a refusal that names the nearest one.
     pub fn agent(&self, name: &AgentName) -> Result<&Agent, Refusal> {
         self.config.agents.get(name).ok_or_else(|| {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Expected};
+use crate::command::Cause;
 use crate::id::{AgentName, ItemId, QuestionId, SessionId};
 use crate::item::Stage;
 use crate::moment::Moment;
@@ -70,6 +71,9 @@ pub struct Question {
     pub resume_stage: Option<Stage>,
     /// The answer that stands.
     pub answer: Option<Answer>,
+    /// Why it went to a human, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// The conversation, append-only.
     pub thread: Vec<Entry>,
     /// The version of the item's stream that this is up to.

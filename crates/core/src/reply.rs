@@ -6,17 +6,19 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::advice::{advice, advice_on_follow_up};
+use crate::alert::Alert;
 use crate::answer::Answer;
 use crate::assumption::Assumption;
-use crate::command::{Action, Command};
+use crate::command::{Action, Command, SharedAction, SharedCommand};
 use crate::event::{Event, Record};
-use crate::id::{QuestionId, SessionId};
+use crate::id::{AgentName, QuestionId, SessionId};
 use crate::item::Stage;
 use crate::party::Party;
+use crate::path::ProjectPath;
 use crate::question::{Question, Status};
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
-use crate::view::{ItemView, SessionView, sessions};
+use crate::view::{ItemView, LearnedView, SessionView, sessions};
 
 /// A reply as it is sent: `{"ok":true,"data":…}` or `{"ok":false,"error":…}`. Kept as text, so that a replay is the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,6 +151,38 @@ pub struct HookReply {
     pub item: ItemView,
 }
 
+/// Of `lock`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LockReply {
+    /// The files that the session has.
+    pub granted: Vec<ProjectPath>,
+    /// The files that it waits for.
+    pub waiting: Vec<ProjectPath>,
+}
+
+/// Of `unlock`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnlockReply {
+    /// The files that the session had.
+    pub released: Vec<ProjectPath>,
+}
+
+/// Of `own`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnReply {
+    /// The files.
+    pub path: ProjectPath,
+    /// Whose they are.
+    pub owner: Option<AgentName>,
+}
+
+/// Of `alerts ack`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AlertReply {
+    /// The alert as it is now.
+    pub alert: Option<Alert>,
+}
+
 impl AskReply {
     /// The question as it is now.
     pub fn of(state: &State, question: &Question) -> Self {
@@ -207,7 +241,9 @@ pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Env
             status: question.status,
             item_stage: stage(state),
         }),
-        (Action::StartSession { session } | Action::FinishSession { session, .. }, None, Some(item)) => {
+        (Action::Lock { .. }, ..) => Envelope::ok(&locked(records)),
+        (Action::Unlock { .. } | Action::EndWait { .. }, ..) => Envelope::ok(&unlocked(records)),
+        (Action::StartSession { session, .. } | Action::FinishSession { session, .. }, None, Some(item)) => {
             let named = session.clone().or_else(|| Some(SessionId::of(command.by.agent()?, &item.id)));
             let session = sessions(item).into_iter().find(|it| Some(&it.session) == named.as_ref());
             Envelope::ok(&HookReply { session, item: ItemView::of(item) })
@@ -224,6 +260,44 @@ pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Env
         }
         (_, None, Some(item)) => Envelope::ok(&ItemReply { item: ItemView::of(item) }),
         (_, None, None) => Envelope::ok(&json!(null)),
+    }
+}
+
+fn locked(records: &[Record]) -> LockReply {
+    let mut reply = LockReply::default();
+    for record in records {
+        match &record.event {
+            Event::LockGranted(it) => reply.granted.extend(it.paths.iter().cloned()),
+            Event::LockWaited(it) => reply.waiting.extend(it.paths.iter().cloned()),
+            _ => {}
+        }
+    }
+    reply
+}
+
+fn unlocked(records: &[Record]) -> UnlockReply {
+    let released = records.iter().filter_map(|record| match &record.event {
+        Event::LockReleased(it) => Some(it.paths.iter().cloned()),
+        _ => None,
+    });
+    UnlockReply { released: released.flatten().collect() }
+}
+
+/// What the caller of a command is told that is about what all items share.
+pub(crate) fn shared_reply(state: &State, command: &SharedCommand) -> Envelope {
+    #[derive(Serialize)]
+    struct Revoked<'a> {
+        learned: Option<LearnedView<'a>>,
+    }
+    match &command.action {
+        SharedAction::Revoke { learned, .. } => {
+            Envelope::ok(&Revoked { learned: state.knowledge.learned.get(&learned.0).map(LearnedView) })
+        }
+        SharedAction::Own { path, agent } => Envelope::ok(&OwnReply { path: path.clone(), owner: agent.clone() }),
+        SharedAction::Raise(_) => Envelope::ok(&json!(null)),
+        SharedAction::Acknowledge { alert } => {
+            Envelope::ok(&AlertReply { alert: state.alerts.recent.get(&alert.0).cloned() })
+        }
     }
 }
 

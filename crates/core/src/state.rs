@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::alert::Alerts;
 use crate::event::Record;
 use crate::id::{ItemId, QuestionId};
 use crate::item::Item;
@@ -9,6 +10,7 @@ use crate::learned::Knowledge;
 use crate::question::Question;
 use crate::quota::Quota;
 use crate::refusal::{Code, Refusal};
+use crate::resources::Resources;
 use crate::stream::{Shared, Stream};
 
 /// An item and those of its questions that the decision needs, and what it needs of all that is shared
@@ -25,6 +27,10 @@ pub struct State {
     pub quota: Quota,
     /// What was learned.
     pub knowledge: Knowledge,
+    /// Whose files are whose.
+    pub resources: Resources,
+    /// What people should look at.
+    pub alerts: Alerts,
 }
 
 impl State {
@@ -59,6 +65,8 @@ impl State {
             Stream::Item(_) => self.item.as_ref().map_or(0, |item| item.version),
             Stream::Shared(Shared::Quota) => self.quota.version,
             Stream::Shared(Shared::Knowledge) => self.knowledge.version,
+            Stream::Shared(Shared::Resources) => self.resources.version,
+            Stream::Shared(Shared::Alerts) => self.alerts.version,
         }
     }
 
@@ -67,6 +75,8 @@ impl State {
         match shared {
             Shared::Quota => std::mem::swap(&mut self.quota, &mut other.quota),
             Shared::Knowledge => std::mem::swap(&mut self.knowledge, &mut other.knowledge),
+            Shared::Resources => std::mem::swap(&mut self.resources, &mut other.resources),
+            Shared::Alerts => std::mem::swap(&mut self.alerts, &mut other.alerts),
         }
     }
 
@@ -75,15 +85,17 @@ impl State {
         if self.version(&shared.into()) >= record.version {
             return;
         }
+        macro_rules! take {
+            ($part:ident) => {{
+                self.$part.evolve(record);
+                self.$part.version = record.version;
+            }};
+        }
         match shared {
-            Shared::Quota => {
-                self.quota.evolve(record);
-                self.quota.version = record.version;
-            }
-            Shared::Knowledge => {
-                self.knowledge.evolve(record);
-                self.knowledge.version = record.version;
-            }
+            Shared::Quota => take!(quota),
+            Shared::Knowledge => take!(knowledge),
+            Shared::Resources => take!(resources),
+            Shared::Alerts => take!(alerts),
         }
     }
 }

@@ -29,17 +29,23 @@ pub enum Shared {
     Quota,
     /// What was learned from answers.
     Knowledge,
+    /// Whose files are whose: locks, waits for them, owners.
+    Resources,
+    /// What people should look at.
+    Alerts,
 }
 
 impl Shared {
     /// Every one there is.
-    pub const ALL: [Self; 2] = [Self::Quota, Self::Knowledge];
+    pub const ALL: [Self; 4] = [Self::Quota, Self::Knowledge, Self::Resources, Self::Alerts];
 
     /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Quota => "quota",
             Self::Knowledge => "knowledge",
+            Self::Resources => "resources",
+            Self::Alerts => "alerts",
         }
     }
 }

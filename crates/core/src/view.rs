@@ -4,6 +4,7 @@ mod board;
 mod digest;
 mod inbox;
 mod learned;
+mod locks;
 mod session;
 mod thread;
 
@@ -11,5 +12,6 @@ pub use board::{ItemView, ReadyView, ready};
 pub use digest::{CategoryCount, Digest, DigestBuilder, PairCount, Percentiles, TimeToAnswer, TopicCount};
 pub use inbox::{Filter, QuestionView, StatusFilter};
 pub use learned::LearnedView;
+pub use locks::{LockView, LocksView, OwnerView, locks};
 pub use session::{SessionView, sessions};
 pub use thread::thread;

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
-    Action, AgentName, Applied, Assumption, AssumptionFilter, Code, Command, Envelope, Gate, Item, ItemId, Knowledge,
-    Moment, Needs, OperationId, Question, QuestionId, Record, Refusal, Revoke, Rules, Shared, State, Ticket, apply,
-    nearest, needs, needs_of_tick, revoke, tick,
+    Action, AgentName, Assumption, AssumptionFilter, Code, Command, Envelope, Gate, Item, ItemId, Knowledge, Moment,
+    OperationId, Question, QuestionId, Record, Refusal, Rules, Shared, SharedCommand, State, Ticket, nearest,
+    needs_of_tick,
 };
 use querent_journal::files::{Ledgers, Options};
-use querent_journal::{Files, Job, Journal, Snapshot, Update, Which};
+use querent_journal::{Files, Journal, Snapshot, Update, Which};
 use serde_json::json;
 
 use crate::clock::{Clock, SystemClock};
+use crate::jobs::{Carry, CarryShared, Tick};
 use crate::project::Project;
 use crate::rules::Source;
 
@@ -25,7 +26,7 @@ pub struct Handle {
 pub(crate) struct Inner {
     pub(crate) journal: Box<dyn Journal>,
     pub(crate) rules: Source,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Handle {
@@ -68,7 +69,13 @@ impl Handle {
 
     /// Carries out a command, once for each operation id; without one, a fresh one is made. Durable when this returns.
     pub fn execute(&self, command: &Command, operation: Option<OperationId>) -> Envelope {
-        self.try_execute(command, operation).unwrap_or_else(|refusal| Envelope::refused(&self.with_nearest(refusal)))
+        let tried = self.try_execute(command, operation);
+        let reply = tried.unwrap_or_else(|refusal| Envelope::refused(&self.with_nearest(refusal)));
+        if matches!(command.action, Action::StartSession { .. } | Action::FinishSession { .. }) {
+            // What the monitor cannot do now it does next time; the command is done.
+            let _ = self.monitor(false);
+        }
+        reply
     }
 
     fn try_execute(&self, command: &Command, operation: Option<OperationId>) -> Result<Envelope, Refusal> {
@@ -101,19 +108,18 @@ impl Handle {
         Ok(())
     }
 
-    /// A person takes a learned answer back, once for each operation id. Durable when this returns.
-    pub fn revoke(&self, revoke: &Revoke, operation: Option<OperationId>) -> Envelope {
-        self.try_revoke(revoke, operation).unwrap_or_else(|refusal| Envelope::refused(&refusal))
+    /// Carries out a command that is about what all items share, once for each operation id. Durable when this returns.
+    pub fn execute_shared(&self, command: &SharedCommand, operation: Option<OperationId>) -> Envelope {
+        self.try_shared(command, operation).unwrap_or_else(|refusal| Envelope::refused(&refusal))
     }
 
-    fn try_revoke(&self, revoke: &Revoke, operation: Option<OperationId>) -> Result<Envelope, Refusal> {
+    fn try_shared(&self, command: &SharedCommand, operation: Option<OperationId>) -> Result<Envelope, Refusal> {
         let is_fresh = operation.is_none();
         let id = operation.map_or_else(random_operation, Ok)?;
-        let ticket = Ticket { id, fingerprint: revoke.fingerprint(), is_fresh };
-        let take_back =
-            TakeBack { revoke: revoke.clone(), ticket: ticket.clone(), clock: Arc::clone(&self.inner.clock) };
-        let stream = Shared::Knowledge.into();
-        Ok(self.inner.journal.update(Update { stream, ticket: Some(ticket), job: Box::new(take_back) })?)
+        let ticket = Some(Ticket { is_fresh, ..Ticket::shared(id, command) });
+        let (rules, clock) = (self.rules()?, Arc::clone(&self.inner.clock));
+        let job = CarryShared { command: command.clone(), ticket: ticket.clone(), rules, clock };
+        Ok(self.inner.journal.update(Update { stream: command.stream().into(), ticket, job: Box::new(job) })?)
     }
 
     /// What was learned.
@@ -144,8 +150,10 @@ impl Handle {
         }
     }
 
-    /// Questions, sorted by when they were asked, after what is due. Active ones cost what is active, not what there is.
+    /// Questions, sorted by when they were asked, after what the monitor found. Active ones cost what is active, not what
+    /// there is.
     pub fn questions(&self, item: Option<&ItemId>, filter: &Filter) -> Result<Vec<Question>, Refusal> {
+        self.monitor(false)?;
         let (items, snapshot) = match item {
             Some(id) => self.item(id).and_then(|item| Ok((vec![item], self.inner.journal.read()?)))?,
             None if filter.status.only_active() => self.current(Which::Active)?,
@@ -201,8 +209,9 @@ impl Handle {
         Ok(self.items()?.iter().flat_map(sessions).collect())
     }
 
-    /// The ready queue, after what is due.
+    /// The ready queue, after what the monitor found.
     pub fn ready(&self) -> Result<Vec<ReadyView>, Refusal> {
+        self.monitor(false)?;
         let rules = self.rules()?;
         Ok(self.items()?.iter().filter_map(|item| ready(item, &rules)).collect())
     }
@@ -268,7 +277,7 @@ impl Handle {
     }
 }
 
-fn all(snapshot: &dyn Snapshot, which: Which) -> Result<Vec<Item>, Refusal> {
+pub(crate) fn all(snapshot: &dyn Snapshot, which: Which) -> Result<Vec<Item>, Refusal> {
     let mut items = Vec::new();
     for id in snapshot.items(which)? {
         items.extend(snapshot.item(&id)?);
@@ -303,55 +312,4 @@ fn random_operation() -> Result<OperationId, Refusal> {
         Refusal::new(Code::StorageError, message, "give an operation id of your own")
     })?;
     format!("op-{:032x}", u128::from_le_bytes(bytes)).parse()
-}
-
-/// One command on its way through the journal.
-struct Carry {
-    command: Command,
-    ticket: Ticket,
-    rules: Arc<Rules>,
-    clock: Arc<dyn Clock>,
-}
-
-impl Job for Carry {
-    fn needs(&mut self, item: &Item) -> Needs {
-        needs(&self.command, item, self.clock.now())
-    }
-
-    fn run(&mut self, state: &mut State) -> Applied {
-        apply(state, &self.command, &self.ticket, &self.rules, self.clock.now())
-    }
-}
-
-/// A learned answer on its way out.
-struct TakeBack {
-    revoke: Revoke,
-    ticket: Ticket,
-    clock: Arc<dyn Clock>,
-}
-
-impl Job for TakeBack {
-    fn needs(&mut self, _: &Item) -> Needs {
-        Needs::default()
-    }
-
-    fn run(&mut self, state: &mut State) -> Applied {
-        revoke(state, &self.revoke, &self.ticket, self.clock.now())
-    }
-}
-
-/// The deadlines of an item.
-struct Tick {
-    rules: Arc<Rules>,
-    clock: Arc<dyn Clock>,
-}
-
-impl Job for Tick {
-    fn needs(&mut self, item: &Item) -> Needs {
-        needs_of_tick(item, self.clock.now())
-    }
-
-    fn run(&mut self, state: &mut State) -> Applied {
-        Applied { batches: tick(state, &self.rules, self.clock.now()), reply: Envelope::ok(&()) }
-    }
 }

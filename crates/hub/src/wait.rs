@@ -62,7 +62,7 @@ impl Handle {
         Ok(Subscription { hub: self.clone(), since, ahead: VecDeque::new(), changed, _watch: watch })
     }
 
-    fn changes(&self) -> Result<(Arc<Notify>, Watch), Refusal> {
+    pub(crate) fn changes(&self) -> Result<(Arc<Notify>, Watch), Refusal> {
         let changed = Arc::new(Notify::new());
         let wake = Arc::clone(&changed);
         // One permit is kept, so a change between a look and the next wait is not missed.
@@ -78,7 +78,7 @@ fn settled(question: &Question, item: Item) -> AnswerReply {
     AnswerReply::of(&state, question, resumed)
 }
 
-async fn until(end: Option<Instant>) {
+pub(crate) async fn until(end: Option<Instant>) {
     match end {
         Some(end) => sleep_until(end).await,
         None => std::future::pending().await,

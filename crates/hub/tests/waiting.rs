@@ -11,9 +11,9 @@ use std::pin::pin;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use querent_core::{Envelope, Moment, Provenance, Record, Span, Status};
+use querent_core::{ComponentName, Envelope, Moment, Provenance, Record, Span, Status};
 use querent_hub::{Awaited, Clock, Handle, SystemClock};
-use querent_journal::{Error, Journal, Memory, Snapshot, Update, Wake, Watch};
+use querent_journal::{Beat, Error, Journal, Memory, Pulse, Snapshot, Update, Wake, Watch};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
@@ -134,6 +134,18 @@ impl Journal for Deaf {
 
     fn sync(&self) -> Result<(), Error> {
         self.0.sync()
+    }
+
+    fn beat(&self, beat: &Beat) -> Result<(), Error> {
+        self.0.beat(beat)
+    }
+
+    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error> {
+        self.0.beats(pulse)
+    }
+
+    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
+        self.0.still(pulse, name)
     }
 
     fn watch(&self, _: Wake) -> Result<Watch, Error> {

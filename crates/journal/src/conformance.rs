@@ -50,11 +50,13 @@ checks! {
         items_are_listed_by_whether_they_have_active_questions,
         every_read_follows_from_the_records,
         a_watch_wakes_on_a_change,
+        a_beat_is_read_until_the_next_and_records_nothing,
     }
     shared {
         what_is_learned_on_one_item_answers_on_another,
         of_many_strict_questions_at_once_one_is_asked,
         the_quota_is_right_whatever_else_is_asked_on_its_item,
+        of_many_sessions_that_want_a_file_at_once_one_has_it,
     }
     crowds {
         many_threads_on_one_item_lose_nothing,
@@ -88,7 +90,7 @@ pub fn verify(journal: &dyn Journal) -> Result<Vec<Record>, Broken> {
     let snapshot = journal.read()?;
     let all: Vec<ItemId> = states.keys().filter_map(Stream::item).cloned().collect();
     same("the items", &snapshot.items(Which::All)?, &all)?;
-    let is_active = |state: &State| state.item.as_ref().is_some_and(querent_core::Item::has_active_questions);
+    let is_active = |state: &State| state.item.as_ref().is_some_and(querent_core::Item::is_active);
     let active =
         states.iter().filter(|(_, state)| is_active(state)).filter_map(|(stream, _)| stream.item().cloned()).collect();
     same("the active items", &snapshot.items(Which::Active)?, &active)?;

@@ -4,6 +4,7 @@
 //! acknowledge. The sync stands outside the lock: there is one log, so a later sync covers every earlier line. Updates of
 //! one process that wait for the lock together are written and synced together.
 
+mod beats;
 mod checkpoint;
 mod commit;
 mod doctor;
@@ -27,12 +28,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use querent_core::{Envelope, Record};
+use querent_core::{ComponentName, Envelope, Record};
 
 use self::commit::{Shared, hold};
 use self::flush::LedgersLock;
 use self::reader::Reader;
-use crate::{Error, Journal, Snapshot, Update, Wake, Watch};
+use crate::{Beat, Error, Journal, Pulse, Snapshot, Update, Wake, Watch};
 
 pub use self::doctor::{Finding, Severity};
 
@@ -226,6 +227,18 @@ impl Journal for Files {
             stops.pop_first();
         }
         if stopped { Ok(()) } else { scanned.map(drop) }
+    }
+
+    fn beat(&self, beat: &Beat) -> Result<(), Error> {
+        beats::write(&self.shared.layout, beat)
+    }
+
+    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error> {
+        beats::read(&self.shared.layout, pulse)
+    }
+
+    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
+        beats::remove(&self.shared.layout, pulse, name)
     }
 
     fn sync(&self) -> Result<(), Error> {

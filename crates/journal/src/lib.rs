@@ -4,6 +4,7 @@
 //! wherever that is fast, as long as every read equals the fold of the records. The [`conformance`] suite says so of both
 //! engines: [`Memory`] and [`Files`].
 
+mod beat;
 pub mod conformance;
 mod error;
 pub mod files;
@@ -12,9 +13,10 @@ mod memory;
 use std::sync::Arc;
 
 use querent_core::{
-    Applied, Envelope, Item, ItemId, Needs, Question, QuestionId, Record, Shared, State, Stream, Ticket,
+    Applied, ComponentName, Envelope, Item, ItemId, Needs, Question, QuestionId, Record, Shared, State, Stream, Ticket,
 };
 
+pub use beat::{Beat, Pulse};
 pub use error::Error;
 pub use files::Files;
 pub use memory::Memory;
@@ -33,6 +35,15 @@ pub trait Journal: Send + Sync {
 
     /// Makes durable whatever can be read now. Whoever acts on a record in the world calls this first.
     fn sync(&self) -> Result<(), Error>;
+
+    /// Somebody shows that it is alive.
+    fn beat(&self, beat: &Beat) -> Result<(), Error>;
+
+    /// The last beats of one sort, sorted by name.
+    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error>;
+
+    /// No more beats are expected of this one.
+    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error>;
 
     /// Calls `wake` after every change, also of other processes, until the watch is dropped. It may be called too often.
     fn watch(&self, wake: Wake) -> Result<Watch, Error>;

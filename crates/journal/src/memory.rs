@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use querent_core::{
-    Envelope, Item, ItemId, Operation, OperationId, Question, QuestionId, Record, Shared, State, Stream,
+    ComponentName, Envelope, Item, ItemId, Moment, Operation, OperationId, Question, QuestionId, Record, Shared, State,
+    Stream,
 };
 
-use crate::{Error, Journal, Snapshot, Update, Wake, Watch, Which};
+use crate::{Beat, Error, Journal, Pulse, Snapshot, Update, Wake, Watch, Which};
 
 /// A journal in memory.
 #[derive(Default)]
 pub struct Memory {
     inner: Mutex<Inner>,
     wakes: Mutex<Vec<Weak<dyn Fn() + Send + Sync>>>,
+    beats: Mutex<BTreeMap<(Pulse, ComponentName), Moment>>,
 }
 
 #[derive(Default)]
@@ -28,6 +30,10 @@ impl Memory {
     /// An empty journal.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    fn pulses(&self) -> MutexGuard<'_, BTreeMap<(Pulse, ComponentName), Moment>> {
+        self.beats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -45,8 +51,10 @@ impl Journal for Memory {
         }
         let known = update.stream.item().and_then(|id| inner.states.get(id));
         let mut state = known.cloned().unwrap_or_default();
-        state.quota = inner.shared.quota.clone();
-        state.knowledge = inner.shared.knowledge.clone();
+        let mut shared = inner.shared.clone();
+        for which in Shared::ALL {
+            state.swap(which, &mut shared);
+        }
         let applied = update.job.run(&mut state);
         let changed = !applied.batches.is_empty();
         for batch in applied.batches {
@@ -93,6 +101,22 @@ impl Journal for Memory {
         Ok(())
     }
 
+    fn beat(&self, beat: &Beat) -> Result<(), Error> {
+        self.pulses().insert((beat.pulse, beat.name.clone()), beat.at);
+        Ok(())
+    }
+
+    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error> {
+        let beats = self.pulses();
+        let wanted = beats.iter().filter(|((it, _), _)| *it == pulse);
+        Ok(wanted.map(|((_, name), at)| Beat { pulse, name: name.clone(), at: *at }).collect())
+    }
+
+    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
+        self.pulses().remove(&(pulse, name.clone()));
+        Ok(())
+    }
+
     fn watch(&self, wake: Wake) -> Result<Watch, Error> {
         self.wakes.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&wake));
         Ok(Watch::held_by(wake))
@@ -119,7 +143,7 @@ impl Snapshot for Frozen {
 
     fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {
         let items = self.states.values().filter_map(|state| state.item.as_ref());
-        let wanted = items.filter(|item| which == Which::All || item.has_active_questions());
+        let wanted = items.filter(|item| which == Which::All || item.is_active());
         Ok(wanted.map(|item| item.id.clone()).collect())
     }
 }

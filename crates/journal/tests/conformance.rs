@@ -5,10 +5,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use querent_core::{Envelope, Record};
+use querent_core::{ComponentName, Envelope, Record};
 use querent_journal::conformance::violations;
 use querent_journal::files::{Ledgers, Options};
-use querent_journal::{Error, Files, Journal, Memory, Snapshot, Update, Wake, Watch};
+use querent_journal::{Beat, Error, Files, Journal, Memory, Pulse, Snapshot, Update, Wake, Watch};
 use tempfile::TempDir;
 
 #[test]
@@ -84,6 +84,18 @@ impl Journal for Kept {
         self.files.sync()
     }
 
+    fn beat(&self, beat: &Beat) -> Result<(), Error> {
+        self.files.beat(beat)
+    }
+
+    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error> {
+        self.files.beats(pulse)
+    }
+
+    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
+        self.files.still(pulse, name)
+    }
+
     fn watch(&self, wake: Wake) -> Result<Watch, Error> {
         self.files.watch(wake)
     }
@@ -118,6 +130,18 @@ impl Journal for Reopened {
 
     fn sync(&self) -> Result<(), Error> {
         self.open().sync()
+    }
+
+    fn beat(&self, beat: &Beat) -> Result<(), Error> {
+        self.open().beat(beat)
+    }
+
+    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error> {
+        self.open().beats(pulse)
+    }
+
+    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
+        self.open().still(pulse, name)
     }
 
     fn watch(&self, wake: Wake) -> Result<Watch, Error> {

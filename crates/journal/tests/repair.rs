@@ -301,7 +301,7 @@ fn what_is_shared_and_unknown_to_the_log_is_set_aside() {
     project.say(&project.open(), "open", &Script::open("41").unwrap());
     support::copy_dir(&given.path().join("shared"), &project.path().join("shared"));
 
-    assert_eq!(everything(&project.open()).2, [State::default(), State::default()]);
+    assert_eq!(everything(&project.open()).2, Shared::ALL.map(|_| State::default()));
     assert_eq!(project.open().examine().unwrap().len(), 2);
     project.open().repair().unwrap();
 

@@ -17,8 +17,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
-    answer, ask, assume, assumptions, await_answer, completions, demo, digest, doctor, escalate, events, follow_up,
-    guide, hook, init, item, learned, questions, ready, resolve, show, state, status, trigger, withdraw,
+    alerts, answer, ask, assume, assumptions, await_answer, beat, completions, demo, digest, doctor, escalate, events,
+    follow_up, guide, hook, init, item, learned, lock, locks, monitor, own, questions, ready, resolve, show, state,
+    status, trigger, unlock, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -99,6 +100,13 @@ enum Command {
     State(state::Args),
     Ready(ready::Args),
     Status(status::Args),
+    Monitor(monitor::Args),
+    Alerts(alerts::Args),
+    Beat(beat::Args),
+    Lock(lock::Args),
+    Unlock(unlock::Args),
+    Locks(locks::Args),
+    Own(own::Args),
     Events(events::Args),
     Digest(digest::Args),
     Guide(guide::Args),
@@ -149,6 +157,13 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::State(args) => state::run(&args, context),
         Command::Ready(args) => ready::run(&args, context),
         Command::Status(args) => status::run(&args, context),
+        Command::Monitor(args) => monitor::run(&args, context),
+        Command::Alerts(args) => alerts::run(args, context),
+        Command::Beat(args) => beat::run(&args, context),
+        Command::Lock(args) => lock::run(&args, context),
+        Command::Unlock(args) => unlock::run(&args, context),
+        Command::Locks(args) => locks::run(&args, context),
+        Command::Own(args) => own::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Digest(args) => digest::run(&args, context),
         Command::Guide(args) => guide::run(&args, context),

@@ -2,14 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
 
+mod alerts_ack;
+mod answer;
+mod ask;
 mod assume;
 mod assumptions;
 mod assumptions_review;
-mod common;
-
-mod answer;
-mod ask;
 mod await_answer;
+mod beat;
+mod common;
 mod completions;
 mod concurrency;
 mod context;
@@ -33,7 +34,11 @@ mod item_show;
 mod learned;
 mod learned_revoke;
 mod learned_show;
+mod lock;
+mod locks;
 mod mistakes;
+mod monitor;
+mod own;
 mod questions;
 mod ready;
 mod resolve;
@@ -44,5 +49,6 @@ mod strict;
 mod trigger;
 mod trigger_install;
 mod trigger_list;
+mod unlock;
 mod whole_life;
 mod withdraw;

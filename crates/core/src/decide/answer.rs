@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Now, assume, known, resume, rights};
+use super::{Now, arbitrate, assume, known, resume, rights};
 use crate::answer::{self, Answer, Provenance};
 use crate::event::{Event, LateAnswerRecorded, QuestionAnswered};
 use crate::question::{Question, Status};
@@ -25,7 +25,13 @@ pub(super) fn decide(now: &Now<'_>, question: &Question, given: &Value) -> Resul
     let status = if now.command.by.is_human() { Status::Resolved } else { Status::Answered };
     let resumed = resume::after(now, &id, "answered");
     let lesson = known::lesson(now, question, &answer);
-    Ok([QuestionAnswered { question: id, answer, status }.into()].into_iter().chain(resumed).chain(lesson).collect())
+    let decided = arbitrate::answered(now, question, &answer);
+    Ok([QuestionAnswered { question: id, answer, status }.into()]
+        .into_iter()
+        .chain(resumed)
+        .chain(lesson)
+        .chain(decided)
+        .collect())
 }
 
 /// Reads what was given as an answer to `question` by whoever calls.

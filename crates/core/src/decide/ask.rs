@@ -33,7 +33,8 @@ pub(super) fn decide(now: &Now<'_>, ask: &Ask) -> Result<Vec<Event>, Refusal> {
     let taken = strict.then(|| QuotaTaken { question: question.id.clone() }.into());
     let pause = (question.blocking && question.to.is_human()).then(|| resume::pause(now, &question.id)).flatten();
     let pattern = pattern.map(|pattern| pattern.fingerprint());
-    let asked = QuestionAsked { question: Box::new(question), via: now.command.via, pattern, strict };
+    let asked =
+        QuestionAsked { question: Box::new(question), via: now.command.via, pattern, strict, about_session: false };
     Ok([asked.into()].into_iter().chain(pause).chain(taken).collect())
 }
 
@@ -87,6 +88,7 @@ fn question(now: &Now<'_>, from: Asker, ask: &Ask, aim: &gate::Aim<'_>) -> Resul
         expires_at: None,
         resume_stage: pauses.then(|| resume::stage(now)),
         answer: None,
+        cause: None,
         thread: Vec::new(),
         version: 0,
     })

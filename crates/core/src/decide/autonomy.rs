@@ -31,6 +31,6 @@ pub(super) fn decide(now: &Now<'_>, mut question: Question) -> Result<Vec<Event>
     let assumed = assume::of_fallback(now, &question, &answer, Source::Autonomy);
     let expired = expire::expired(&question, ExpiryEffect::Fallback, Some(answer));
     let via = now.command.via;
-    let asked = QuestionAsked { question: Box::new(question), via, pattern: None, strict: false };
+    let asked = QuestionAsked { question: Box::new(question), via, pattern: None, strict: false, about_session: false };
     Ok([asked.into(), expired].into_iter().chain(assumed).collect())
 }

@@ -28,7 +28,7 @@ pub(super) fn text(field: &str, text: &str, least: usize, most: usize) -> Result
 }
 
 /// No more than `most` of something.
-fn count(field: &str, count: usize, most: usize) -> Result<(), Refusal> {
+pub(super) fn count(field: &str, count: usize, most: usize) -> Result<(), Refusal> {
     if count <= most {
         return Ok(());
     }

@@ -2,10 +2,12 @@
 
 use serde_json::json;
 
-use super::{Now, bounds, deadlines, not_runnable, resume, rights};
+use super::{Now, alert, bounds, deadlines, not_runnable, resume, rights};
+use crate::alert::Alarm;
 use crate::command::Cause;
 use crate::event::{Event, QuestionEscalated};
 use crate::item::OpenQuestion;
+use crate::monitor::{FindingKind, Severity};
 use crate::party::Party;
 use crate::question::{EntryKind, Question, Status};
 use crate::refusal::{Code, Refusal};
@@ -30,7 +32,24 @@ pub(super) fn decide(
         return Err(Refusal::new(Code::InvalidTransition, message, format!("look at it: querent show {id}"))
             .with(json!({ "question_id": id, "status": question.status })));
     }
-    Ok(escalated(now, question, summary, cause))
+    if cause == Cause::Deadlock && !(question.blocking && question.status.is_open()) {
+        let message = format!("{} is {}; nobody waits for it any more", question.id, question.status);
+        return Err(Refusal::new(Code::InvalidTransition, message, "look again: querent monitor"));
+    }
+    let alarm = (cause == Cause::Deadlock).then(|| alarm(question, summary.unwrap_or_default()));
+    let alert = alarm.and_then(|alarm| alert::raise(now.state, alarm, now.at));
+    Ok(escalated(now, question, summary, cause).into_iter().chain(alert).collect())
+}
+
+fn alarm(question: &Question, cycle: &str) -> Alarm {
+    let id = &question.id;
+    Alarm {
+        kind: FindingKind::Deadlock,
+        severity: Severity::Critical,
+        source: id.to_string(),
+        message: format!("{cycle}: {id} went to a human"),
+        context: json!({ "question_id": id, "item": id.item, "cycle": cycle }),
+    }
 }
 
 /// The escalation itself, with the pause that it makes.
@@ -61,13 +80,15 @@ fn summary(question: &Question, said: Option<&str>, cause: Cause) -> String {
         Cause::Requested => format!("{asker} and {addressee} need a human's decision"),
         Cause::MaxRounds => format!("{asker} and {addressee} did not agree in {} rounds", question.max_rounds),
         Cause::Sla => format!("{addressee} did not answer {asker} in time, twice"),
+        Cause::Stuck => format!("{asker} and {addressee} go in circles: {}", said.unwrap_or("they repeat themselves")),
+        Cause::Deadlock => format!("a deadlock: {}", said.unwrap_or("agents wait for each other")),
     };
     let last = |kind| question.thread.iter().rev().find(|entry| entry.kind == kind);
     let stands = last(EntryKind::Answer).map(|entry| format!("{} says: {}", entry.from, entry.body));
     let asks = match (cause, said) {
         (Cause::MaxRounds, Some(prompt)) => Some(format!("{asker} still asks: {prompt}")),
-        (_, Some(summary)) => Some(summary.to_owned()),
-        (_, None) => last(EntryKind::Question).map(|entry| format!("{} asks: {}", entry.from, entry.body)),
+        (Cause::Requested | Cause::Sla, Some(summary)) => Some(summary.to_owned()),
+        _ => last(EntryKind::Question).map(|entry| format!("{} asks: {}", entry.from, entry.body)),
     };
     [Some(why), stands, asks].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }

@@ -69,7 +69,8 @@ pub(super) fn learned(now: &Now<'_>, aim: &Aim<'_>, question: &Question, pattern
     question.max_rounds = aim.max_rounds();
     let id = question.id.clone();
     let pattern = Some(pattern.fingerprint());
-    let asked = QuestionAsked { question: Box::new(question), via: now.command.via, pattern, strict: false };
+    let (question, via) = (Box::new(question), now.command.via);
+    let asked = QuestionAsked { question, via, pattern, strict: false, about_session: false };
     let answered = QuestionAnswered { question: id.clone(), answer, status: Status::Resolved };
     let used = LearnedAnswerUsed { learned: known.id, question: id };
     Some(vec![asked.into(), answered.into(), assumed, used.into()])
@@ -91,7 +92,8 @@ fn of_learned(now: &Now<'_>, known: &Learned, question: &Question, answer: &Answ
 
 /// What is learned from an answer that a human gives.
 pub(super) fn lesson(now: &Now<'_>, question: &Question, answer: &Answer) -> Vec<Event> {
-    let teaches = !matches!(question.kind, Kind::Educational | Kind::Celebratory);
+    let about_session = now.item.open.get(&question.id.number).is_some_and(|open| open.about_session);
+    let teaches = !matches!(question.kind, Kind::Educational | Kind::Celebratory) && !about_session;
     if answer.provenance != Provenance::Human || !teaches {
         return Vec::new();
     }

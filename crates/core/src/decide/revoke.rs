@@ -3,19 +3,19 @@
 use serde_json::json;
 
 use super::bounds;
-use crate::command::Revoke;
 use crate::event::{Event, LearnedAnswerRevoked};
+use crate::id::LearnedId;
 use crate::learned::LearnedStatus;
+use crate::party::{Party, Via};
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
 
-pub(crate) fn decide(state: &State, revoke: &Revoke) -> Result<Event, Refusal> {
-    let id = revoke.learned;
-    if !revoke.by.is_human() {
-        let message = format!("only a human may take back what was learned from one, not {}", revoke.by);
+pub(super) fn decide(state: &State, id: LearnedId, note: Option<&str>, by: &Party, via: Via) -> Result<Event, Refusal> {
+    if !by.is_human() {
+        let message = format!("only a human may take back what was learned from one, not {by}");
         return Err(Refusal::new(Code::HumanOnly, message, "leave it to a person").with(json!({ "learned_id": id })));
     }
-    bounds::text("note", revoke.note.as_deref().unwrap_or("-"), 1, 2_000)?;
+    bounds::text("note", note.unwrap_or("-"), 1, 2_000)?;
     let known = state.knowledge.learned.get(&id.0).ok_or_else(|| {
         let message = format!("there is no learned answer `{id}`");
         Refusal::new(Code::InvalidInput, message, "list them: querent learned").with(json!({ "field": "learned_id" }))
@@ -25,5 +25,5 @@ pub(crate) fn decide(state: &State, revoke: &Revoke) -> Result<Event, Refusal> {
         return Err(Refusal::new(Code::InvalidTransition, message, format!("see it: querent learned show {id}"))
             .with(json!({ "status": known.status })));
     }
-    Ok(LearnedAnswerRevoked { learned: id, note: revoke.note.clone(), via: revoke.via }.into())
+    Ok(LearnedAnswerRevoked { learned: id, note: note.map(str::to_owned), via }.into())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::command::{Action, Command};
+use crate::command::Command;
 use crate::id::AgentName;
 use crate::party::Party;
 use crate::policy::Rules;
@@ -14,10 +14,21 @@ pub(super) fn known(command: &Command, rules: &Rules) -> Result<(), Refusal> {
     match &command.by {
         Party::Agent(agent) => rules.agent(agent).map(drop),
         Party::Human(_) => Ok(()),
-        Party::Querent => match command.action {
-            Action::Retry { .. } | Action::Remind { .. } | Action::Expire { .. } | Action::Escalate { .. } => Ok(()),
-            _ => Err(Refusal::invalid("by", "nobody acts as `querent`", "name a declared agent or `human`")),
-        },
+        Party::Querent if command.action.is_querents() => Ok(()),
+        Party::Querent => Err(Refusal::invalid("by", "nobody acts as `querent`", "name a declared agent or `human`")),
+    }
+}
+
+/// The agent itself or a human acts for an agent.
+pub(super) fn of_agent(command: &Command, agent: &AgentName) -> Result<(), Refusal> {
+    match &command.by {
+        Party::Agent(by) if by != agent => Err(Refusal::new(
+            Code::NotOwner,
+            format!("the session is {agent}'s, not {by}'s"),
+            format!("{agent} or a human may do this"),
+        )
+        .with(json!({ "agent": agent }))),
+        Party::Agent(_) | Party::Human(_) | Party::Querent => Ok(()),
     }
 }
 

@@ -5,14 +5,19 @@ use crate::event::{Event, SessionStarted};
 use crate::id::{AgentName, SessionId};
 use crate::item::{Item, Stage};
 use crate::refusal::Refusal;
+use crate::session::Process;
 
-pub(super) fn decide(now: &Now<'_>, session: Option<&SessionId>) -> Result<Vec<Event>, Refusal> {
+pub(super) fn decide(
+    now: &Now<'_>,
+    session: Option<&SessionId>,
+    process: Option<&Process>,
+) -> Result<Vec<Event>, Refusal> {
     let agent = rights::agent(now.command, "a session")?;
     if matches!(now.item.stage, Stage::AwaitingInput | Stage::Blocked) || now.item.has_ended() {
         return Err(not_runnable(now.item, "no work may start on it"));
     }
     let session = own(now.item, agent, session)?;
-    Ok(vec![SessionStarted { session, agent: agent.clone() }.into()])
+    Ok(vec![SessionStarted { session, agent: agent.clone(), process: process.cloned() }.into()])
 }
 
 /// The session that is meant. A name that another agent's session has is refused.

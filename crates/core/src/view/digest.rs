@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Provenance};
+use crate::command::Cause;
 use crate::event::{Event, ExpiryEffect, Record};
 use crate::id::{AgentName, ItemId, QuestionId};
 use crate::moment::Moment;
 use crate::party::Party;
 use crate::question::{Category, Question};
+use crate::resources::Release;
 
 /// The metrics of a period. A rate or a time over nothing is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -200,6 +202,11 @@ impl DigestBuilder {
         match event {
             Event::QuestionAsked(it) => self.count_asked(&it.question),
             Event::QuestionStale(_) => self.digest.stale += 1,
+            Event::QuestionEscalated(it) if it.cause == Cause::Stuck => self.digest.stuck += 1,
+            Event::QuestionEscalated(it) if it.cause == Cause::Deadlock => self.digest.deadlocks += 1,
+            Event::LockReleased(it) if it.reason == Release::Preempted && it.cycle.is_some() => {
+                self.digest.deadlocks += 1;
+            }
             Event::QuestionExpired(it) if it.effect == ExpiryEffect::Fallback => self.digest.fallbacks_used += 1,
             Event::AssumptionOverturned(_) => self.digest.assumptions_overturned += 1,
             Event::QuestionAnswered(it) if it.answer.provenance == Provenance::Learned => self.digest.learned_used += 1,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::command::Cause;
 use crate::party::Party;
 use crate::question::{Question, Status, words};
 
@@ -48,16 +49,18 @@ impl StatusFilter {
         matches!(self, Self::Active | Self::Open | Self::Stale | Self::Stuck | Self::Escalated)
     }
 
-    /// Whether a question of this status is shown.
-    pub fn shows(self, status: Status) -> bool {
+    /// Whether a question is shown.
+    pub fn shows(self, question: &Question) -> bool {
+        let status = question.status;
         match self {
             Self::Active => status.is_open() || status == Status::Answered,
             Self::Open => status == Status::Open,
             Self::Answered => status == Status::Answered,
             Self::Resolved => status == Status::Resolved,
             Self::Stale => status == Status::Stale,
-            // Nothing is stuck until a monitor says so.
-            Self::Stuck => false,
+            Self::Stuck => {
+                status == Status::Escalated && matches!(question.cause, Some(Cause::Stuck | Cause::Deadlock))
+            }
             Self::Escalated => status == Status::Escalated,
             Self::Expired => status == Status::Expired,
             Self::Withdrawn => status == Status::Withdrawn,
@@ -74,7 +77,7 @@ impl Filter {
             Some(to) => question.to == *to,
             None => true,
         };
-        to && self.status.shows(question.status)
+        to && self.status.shows(question)
     }
 }
 

@@ -34,7 +34,10 @@ pub fn sessions(item: &Item) -> Vec<SessionView> {
     let mut views: Vec<SessionView> = item
         .sessions
         .iter()
-        .map(|(session, it)| plain(item, session, &it.agent, it.finished, it.last_activity))
+        .map(|(session, it)| {
+            let view = plain(item, session, &it.agent, it.finished, it.last_activity);
+            if it.lost { SessionView { status: SessionStatus::Stuck, ..view } } else { view }
+        })
         .collect();
     for (number, question) in item.open.iter().filter(|(_, question)| question.blocking) {
         let id = item.question_id(*number);

@@ -1,16 +1,10 @@
 //! Not asking twice: the cooldown of a question, and what is learned from people's answers.
 
-use querent_core::{
-    Autonomy, Blocker, Category, Code, Command, Kind, LearnedStatus, Provenance, Source, Status, Verdict,
-};
+use querent_core::{Autonomy, Blocker, Category, Code, Kind, LearnedStatus, Provenance, Source, Status, Verdict};
 use serde_json::json;
 
 use crate::scenario::{Scenario, given_implementing};
-use crate::speech::{Asking, Q1, Q2, alice, architect, engineer, human};
-
-fn on(item: &str, command: impl Into<Command>) -> Command {
-    Command { item: item.parse().unwrap(), ..command.into() }
-}
+use crate::speech::{Asking, Q1, Q2, alice, architect, engineer, human, on};
 
 /// Items 42 to 45 in the engineer's step.
 fn given_items() -> Scenario {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use querent_core::monitor::{Deed, Finding, Scene, Signs, survey};
 use querent_core::view::{self, ItemView, SessionView};
 use querent_core::{
-    Applied, Code, Command, Envelope, Item, ItemId, Moment, OnTimeout, Operation, Question, Record, Refusal, Rules,
-    Shared, Span, Stage, State, Status, Ticket, Workflow, apply, fold, tick,
+    Applied, Code, Command, Envelope, Item, ItemId, Moment, OnTimeout, Operation, Party, Question, Record, Refusal,
+    Rules, Shared, SharedAction, SharedCommand, Span, Stage, State, Status, Ticket, Via, Workflow, act, apply,
+    apply_shared, fold, tick,
 };
 use serde_json::Value;
 
@@ -22,6 +24,8 @@ pub(crate) fn given() -> Scenario {
         records: Vec::new(),
         operations: Vec::new(),
         outcome: Applied { batches: Vec::new(), reply: Envelope::ok(&Value::Null) },
+        signs: Signs::default(),
+        findings: Vec::new(),
     }
 }
 
@@ -40,6 +44,10 @@ pub(crate) struct Scenario {
     pub(crate) records: Vec<Record>,
     pub(crate) operations: Vec<Operation>,
     outcome: Applied,
+    /// Who was alive when.
+    pub(crate) signs: Signs,
+    /// What the monitor found last.
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// Given.
@@ -69,6 +77,17 @@ impl Scenario {
         self.when(command).then_accepted()
     }
 
+    /// Signs of life were seen.
+    pub(crate) fn with_signs(mut self, edit: impl FnOnce(&mut Signs)) -> Self {
+        edit(&mut self.signs);
+        self
+    }
+
+    /// A session that waits for files said so then.
+    pub(crate) fn with_wait(self, session: &str, at: Moment) -> Self {
+        self.with_signs(|signs| signs.waits.extend([(session.parse().unwrap(), at)]))
+    }
+
     /// Time passes; nobody looks.
     pub(crate) fn later(mut self, span: &str) -> Self {
         self.now = self.now.plus(span.parse::<Span>().unwrap());
@@ -90,6 +109,45 @@ impl Scenario {
     pub(crate) fn when_looked_at(mut self) -> Self {
         let batches = tick(&mut self.state, &self.rules, self.now);
         self.outcome = Applied { batches, reply: Envelope::ok(&Value::Null) };
+        self.keep()
+    }
+
+    /// The monitor looks at all items and does what follows.
+    pub(crate) fn when_monitored(mut self) -> Self {
+        self.findings = self.surveyed();
+        let mut batches = Vec::new();
+        for deed in self.findings.clone().into_iter().flat_map(|finding| finding.actions) {
+            let done = match deed {
+                Deed::Item(command) => {
+                    self.turn_to(&command.item);
+                    act(&mut self.state, &command, &self.rules, self.now)
+                }
+                Deed::Shared(command) => apply_shared(&mut self.state, &command, None, &self.rules, self.now).batches,
+            };
+            self.outcome = Applied { batches: done.clone(), reply: Envelope::ok(&Value::Null) };
+            self = self.keep();
+            batches.extend(done);
+        }
+        self.outcome.batches = batches;
+        self
+    }
+
+    /// What the monitor would find.
+    fn surveyed(&self) -> Vec<Finding> {
+        let states = || self.others.values().chain([&self.state]);
+        let items: Vec<Item> = states().filter_map(|it| it.item.clone()).filter(Item::is_active).collect();
+        let active = |it: &&Question| it.status.is_open() || it.status == Status::Answered;
+        let questions: Vec<Question> = states().flat_map(|it| it.questions.values()).filter(active).cloned().collect();
+        let (resources, alerts) = (&self.state.resources, &self.state.alerts);
+        let scene = Scene { items: &items, questions: &questions, resources, alerts, signs: &self.signs };
+        survey(&scene, &self.rules, self.now)
+    }
+
+    /// A person wants something of what all items share.
+    pub(crate) fn when_shared(mut self, action: SharedAction) -> Self {
+        let command = SharedCommand { by: Party::HUMAN, via: Via::Cli, action };
+        let ticket = Ticket::shared(format!("op-{}", self.operations.len() + 1).parse().unwrap(), &command);
+        self.outcome = apply_shared(&mut self.state, &command, Some(&ticket), &self.rules, self.now);
         self.keep()
     }
 
@@ -192,6 +250,17 @@ impl Scenario {
     #[track_caller]
     pub(crate) fn then_status(self, id: &str, status: Status) -> Self {
         assert_eq!(self.question(id).status, status);
+        self
+    }
+
+    /// What the monitor found, by type and by what it is about.
+    #[track_caller]
+    pub(crate) fn then_findings<const N: usize>(self, expected: [(&str, &str); N]) -> Self {
+        let about = |it: &Finding| it.question_id.as_ref().map(ToString::to_string).or_else(|| it.source.clone());
+        let found: Vec<(&str, String)> =
+            self.findings.iter().map(|it| (it.kind.as_str(), about(it).unwrap_or_default())).collect();
+        let found: Vec<(&str, &str)> = found.iter().map(|(kind, about)| (*kind, about.as_str())).collect();
+        assert_eq!(found, expected);
         self
     }
 

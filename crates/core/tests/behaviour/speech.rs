@@ -2,7 +2,7 @@
 
 use querent_core::{
     Action, AgentName, Ask, Assume, Blocker, Category, Cause, Choice, Command, Confidence, Expected, Fallback, Kind,
-    Outcome, Party, Risk, RiskIfWrong, SessionId, Source, Verdict, Via,
+    Outcome, Party, Risk, RiskIfWrong, SessionId, Source, Span, Verdict, Via,
 };
 use serde_json::{Value, json};
 
@@ -43,6 +43,11 @@ pub(crate) fn alice() -> Who {
 /// What only Querent itself may be.
 pub(crate) fn querent() -> Who {
     Who(Party::Querent)
+}
+
+/// The same on another item.
+pub(crate) fn on(item: &str, command: impl Into<Command>) -> Command {
+    Command { item: item.parse().unwrap(), ..command.into() }
 }
 
 impl Who {
@@ -105,11 +110,11 @@ impl Who {
     }
 
     pub(crate) fn starts(self) -> Command {
-        self.does(Action::StartSession { session: None })
+        self.does(Action::StartSession { session: None, process: None })
     }
 
     pub(crate) fn starts_as(self, session: &str) -> Command {
-        self.does(Action::StartSession { session: Some(session.parse().unwrap()) })
+        self.does(Action::StartSession { session: Some(session.parse().unwrap()), process: None })
     }
 
     pub(crate) fn finishes(self) -> Command {
@@ -118,6 +123,34 @@ impl Who {
 
     pub(crate) fn finishes_but_keeps_the_step(self) -> Command {
         self.does(Action::FinishSession { session: None, keep: true })
+    }
+
+    /// Wants files for the session that it has without naming one.
+    pub(crate) fn locks(self, paths: &[&str]) -> Command {
+        self.wants_files(paths, false)
+    }
+
+    /// The same, and waits if others have them.
+    pub(crate) fn waits_for(self, paths: &[&str]) -> Command {
+        self.wants_files(paths, true)
+    }
+
+    fn wants_files(self, paths: &[&str], wait: bool) -> Command {
+        let session = format!("{}@42", self.0).parse().unwrap();
+        let paths = paths.iter().map(|path| path.parse().unwrap()).collect();
+        self.does(Action::Lock { session, paths, ttl: Span::minutes(30), wait })
+    }
+
+    /// The same for a session that is named.
+    pub(crate) fn locks_as(self, session: &str, paths: &[&str], wait: bool) -> Command {
+        let paths = paths.iter().map(|path| path.parse().unwrap()).collect();
+        self.does(Action::Lock { session: session.parse().unwrap(), paths, ttl: Span::minutes(30), wait })
+    }
+
+    pub(crate) fn unlocks(self, paths: &[&str]) -> Command {
+        let session = format!("{}@42", self.0).parse().unwrap();
+        let paths = paths.iter().map(|path| path.parse().unwrap()).collect();
+        self.does(Action::Unlock { session, paths })
     }
 
     pub(crate) fn moves_to(self, stage: &str) -> Command {

@@ -4,7 +4,7 @@ use querent_core::{Ask, Blocker, Code, Command, Gate, Outcome, Party, Status, Vi
 use serde_json::json;
 
 use crate::scenario::{Scenario, given};
-use crate::speech::{Asking, Q1, Q2, architect, human, product_manager};
+use crate::speech::{Asking, Q1, Q2, architect, human, on, product_manager};
 
 /// Item 42 in the first step, which is planning. The product manager's gate is strict.
 fn given_planning() -> Scenario {
@@ -28,10 +28,6 @@ fn which_mode() -> Asking {
 
 fn tried<const N: usize>(names: [&str; N]) -> std::collections::BTreeMap<String, String> {
     names.map(|name| (name.to_owned(), "no keys in config/ or .env".to_owned())).into()
-}
-
-fn on(item: &str, command: impl Into<Command>) -> Command {
-    Command { item: item.parse().unwrap(), ..command.into() }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use querent_core::{
     Action, Ask, Assume, AssumptionId, Blocker, Cause, Choice, Command, Confidence, Fallback, ItemId, Kind, OnTimeout,
-    Outcome, Party, QuestionId, Risk, RiskIfWrong, Source, Span, Verdict, Via,
+    Outcome, Party, QuestionId, Risk, RiskIfWrong, SessionId, Source, Span, Verdict, Via,
 };
 use serde_json::json;
 
@@ -11,6 +11,10 @@ use serde_json::json;
 const PARTIES: [&str; 5] = ["product-manager", "architect", "engineer", "reviewer", "human"];
 /// What is answered.
 const ANSWERS: [&str; 2] = ["jwt", "cookies"];
+/// What becomes of a session.
+const FATES: [&str; 3] = ["wait", "skip", "retry"];
+/// Files that overlap or do not.
+const PATHS: [&str; 5] = ["src", "src/a.rs", "src/*.rs", "docs/**/x", "."];
 /// Stages that a person may name.
 const STAGES: [&str; 6] = ["requirements", "architecture", "implement", "review", "blocked", "ready_to_merge"];
 
@@ -23,6 +27,14 @@ pub(crate) enum Deed {
     Waits(u64),
     /// A person takes back what was learned.
     Revokes(u32),
+    /// A person says whose files are whose.
+    Owns { path: &'static str, agent: Option<&'static str> },
+    /// Two agents at work want the same files, and perhaps the second does not wait for long.
+    Contend { by: [usize; 2], path: usize, minutes: u64, patient: bool },
+    /// A person has seen an alert.
+    Acknowledges(u32),
+    /// The monitor looks, and does what follows.
+    Watches,
     /// Somebody edits the workflow: it has these steps in this order.
     EditsWorkflow(Vec<usize>),
     /// Somebody edits the config.
@@ -47,7 +59,7 @@ pub(crate) enum Wish {
         prompt: u32,
     },
     Answer {
-        what: usize,
+        what: &'static str,
     },
     FollowUp,
     Resolve {
@@ -72,6 +84,15 @@ pub(crate) enum Wish {
         number: u32,
         verdict: Verdict,
     },
+    Lock {
+        path: usize,
+        minutes: u64,
+        wait: bool,
+    },
+    Unlock {
+        path: Option<usize>,
+    },
+    EndWait,
 }
 
 /// A life of up to 40 deeds.
@@ -87,6 +108,12 @@ fn deed() -> impl Strategy<Value = Deed> {
         // The cooldown is over.
         2 => Just(Deed::Waits(25 * 60)),
         1 => (1..4_u32).prop_map(Deed::Revokes),
+        1 => (prop::sample::select(&PATHS[..]), prop::option::of(prop::sample::select(&PARTIES[..4])))
+            .prop_map(|(path, agent)| Deed::Owns { path, agent }),
+        2 => ((0..4_usize, 0..4_usize), 0..PATHS.len(), 1..40_u64, any::<bool>())
+            .prop_map(|((a, b), path, minutes, patient)| Deed::Contend { by: [a, b], path, minutes, patient }),
+        1 => (1..4_u32).prop_map(Deed::Acknowledges),
+        4 => Just(Deed::Watches),
         1 => steps().prop_map(Deed::EditsWorkflow),
         1 => (policy(), prop_oneof![Just(0_u32), Just(5), Just(30)])
             .prop_map(|(on_timeout, sla_minutes)| Deed::EditsPolicy { on_timeout, sla_minutes }),
@@ -115,13 +142,18 @@ fn wish() -> impl Strategy<Value = Wish> {
     prop_oneof![
         60 => ask,
         15 => (0..3_usize, prompt()).prop_map(|(session, prompt)| Wish::AskStrictly { session, prompt }),
-        50 => (0..ANSWERS.len()).prop_map(|what| Wish::Answer { what }),
+        50 => (0..ANSWERS.len()).prop_map(|what| Wish::Answer { what: ANSWERS[what] }),
+        5 => prop::sample::select(&FATES[..]).prop_map(|what| Wish::Answer { what }),
         25 => Just(Wish::FollowUp),
         20 => any::<bool>().prop_map(|note| Wish::Resolve { note }),
         15 => Just(Wish::Escalate),
         10 => Just(Wish::Withdraw),
         10 => Just(Wish::Start),
         10 => any::<bool>().prop_map(|keep| Wish::Finish { keep }),
+        10 => (0..PATHS.len(), 1..40_u64, any::<bool>())
+            .prop_map(|(path, minutes, wait)| Wish::Lock { path, minutes, wait }),
+        8 => prop::option::of(0..PATHS.len()).prop_map(|path| Wish::Unlock { path }),
+        3 => Just(Wish::EndWait),
         15 => (0..STAGES.len()).prop_map(|to| Wish::Move { to }),
         1 => prop::sample::select(Outcome::ALL).prop_map(|outcome| Wish::End { outcome }),
         3 => prop::sample::select(Risk::ALL).prop_map(|risk| Wish::Assume { risk }),
@@ -164,14 +196,14 @@ impl Wish {
                 }))
             }
             Self::AskStrictly { session, prompt } => Action::Ask(Box::new(strictly(*session, *prompt))),
-            Self::Answer { what } => Action::Answer { question: question?, answer: json!(ANSWERS[*what]) },
+            Self::Answer { what } => Action::Answer { question: question?, answer: json!(what) },
             Self::FollowUp => Action::FollowUp { question: question?, prompt: "Really?".to_owned() },
             Self::Resolve { note } => {
                 Action::Resolve { question: question?, note: note.then(|| "so be it".to_owned()) }
             }
             Self::Escalate => Action::Escalate { question: question?, summary: None, cause: Cause::Requested },
             Self::Withdraw => Action::Withdraw { question: question?, reason: None },
-            Self::Start => Action::StartSession { session: None },
+            Self::Start => Action::StartSession { session: None, process: None },
             Self::Finish { keep } => Action::FinishSession { session: None, keep: *keep },
             Self::Move { to } => Action::Advance { to: STAGES[*to].to_owned() },
             Self::End { outcome } => Action::EndItem { outcome: *outcome },
@@ -188,6 +220,15 @@ impl Wish {
                 let assumption = AssumptionId { item: item.clone(), number: *number };
                 Action::Review { assumption, verdict: *verdict, note: None }
             }
+            Self::Lock { path, minutes, wait } => {
+                let paths = [PATHS[*path].parse().unwrap()].into();
+                Action::Lock { session: session(item, by), paths, ttl: Span::minutes(*minutes), wait: *wait }
+            }
+            Self::Unlock { path } => {
+                let paths = path.iter().map(|path| PATHS[*path].parse().unwrap()).collect();
+                Action::Unlock { session: session(item, by), paths }
+            }
+            Self::EndWait => Action::EndWait { session: session(item, by) },
         };
         // Only a person moves and ends items; let them, so that most lives go somewhere.
         let by = match self {
@@ -226,6 +267,11 @@ fn strictly(session: usize, prompt: u32) -> Ask {
 pub(crate) fn another(command: &Command) -> Command {
     let by = if command.by.is_human() { Party::Human(Some("another".to_owned())) } else { Party::HUMAN };
     Command { by, ..command.clone() }
+}
+
+/// The session that an agent has without naming one.
+fn session(item: &ItemId, by: usize) -> SessionId {
+    format!("{}@{item}", PARTIES[by]).parse().unwrap()
 }
 
 fn party(place: usize) -> Party {

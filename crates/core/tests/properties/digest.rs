@@ -25,7 +25,7 @@ proptest! {
         prop_assert_eq!(whole.total as usize, world.state.questions.len());
         prop_assert_eq!(whole.total, whole.settled + whole.open);
         let ended = world.state.item.as_ref().is_some_and(querent_core::Item::has_ended);
-        let active = world.state.questions.values().filter(|it| !ended && StatusFilter::Active.shows(it.status));
+        let active = world.state.questions.values().filter(|it| !ended && StatusFilter::Active.shows(it));
         prop_assert_eq!(whole.open as usize, active.count());
     }
 

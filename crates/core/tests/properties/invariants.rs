@@ -66,6 +66,22 @@ fn threads_only_grow(earlier: &State, later: &State) {
     }
 }
 
+/// What two sessions hold does not overlap, unless the one lock had expired when the other was granted; nobody holds or waits
+/// who is not at work.
+fn locks_belong_to_those_at_work(state: &State, item: &Item) {
+    let locks = &state.resources.locks;
+    for (path, lock) in locks {
+        assert!(!item.sessions[&lock.session].finished, "{} is over and holds {path}", lock.session);
+        for (other, held) in locks.iter().filter(|(_, held)| held.session != lock.session) {
+            let in_turn = held.expires_at <= lock.since || lock.expires_at <= held.since;
+            assert!(in_turn || !other.overlaps(path), "{path} and {other} have two holders");
+        }
+    }
+    for session in state.resources.waits.keys() {
+        assert!(!item.sessions[session].finished, "{session} is over and waits");
+    }
+}
+
 fn final_states_stay_final(earlier: &State, later: &State) {
     for (id, question) in earlier.questions.iter().filter(|(_, question)| question.status.is_final()) {
         assert_eq!(later.questions[id].status, question.status, "{id} was final");
@@ -78,6 +94,7 @@ fn final_states_stay_final(earlier: &State, later: &State) {
 
 fn holds_of_state(state: &State) {
     let item = state.item.as_ref().unwrap();
+    locks_belong_to_those_at_work(state, item);
     questions_are_numbered(item, state);
     let holding: Vec<&Question> = open(state).filter(|question| question.blocking && question.to.is_human()).collect();
     let asked = holding.iter().filter(|question| question.status == Status::Open).count();
@@ -100,8 +117,9 @@ fn questions_are_numbered(item: &Item, state: &State) {
     assert_eq!(numbers, (1..=item.asked).collect::<Vec<_>>(), "ids are dense and unique");
     let known: Vec<(u32, OpenQuestion)> = item.open.clone().into_iter().collect();
     let of = |it: &Question| {
-        let (pattern, strict) = item.open.get(&it.id.number).map_or((None, false), |it| (it.pattern, it.strict));
-        OpenQuestion { pattern, strict, ..OpenQuestion::of(it) }
+        let own = item.open.get(&it.id.number).map(|it| (it.pattern, it.strict, it.about_session));
+        let (pattern, strict, about_session) = own.unwrap_or((None, false, false));
+        OpenQuestion { pattern, strict, about_session, ..OpenQuestion::of(it) }
     };
     let said: Vec<(u32, OpenQuestion)> = open(state).map(|it| (it.id.number, of(it))).collect();
     assert_eq!(known, said, "the item's summaries are right");

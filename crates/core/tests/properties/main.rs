@@ -58,8 +58,7 @@ proptest! {
         let cut = cuts.map(|cut| cut.index(world.records.len() + 1));
         let item = fold(&world.records[..cut[0]]).item;
         let questions = fold(&world.records[..cut[1]]).questions;
-        let shared = fold(&world.records[..cut[2]]);
-        let mut lagging = State { item, questions, quota: shared.quota, knowledge: shared.knowledge };
+        let mut lagging = State { item, questions, ..fold(&world.records[..cut[2]]) };
 
         // Everything is seen at least once, and part of it again.
         for record in world.records[cut.into_iter().min().unwrap_or(0)..].iter().chain(&world.records[cut[2]..]) {
@@ -114,7 +113,7 @@ proptest! {
 fn the_lives_that_are_made_up_meet_every_kind_of_event() {
     let mut runner = TestRunner::deterministic();
     let mut met = BTreeSet::new();
-    for _ in 0..1_000 {
+    for _ in 0..1_500 {
         let deeds = life().new_tree(&mut runner).unwrap().current();
         met.extend(live(&deeds).records.iter().map(|record| record.event.type_name()));
     }

@@ -1,13 +1,14 @@
 //! A hub without a disk: it carries out deeds and keeps what was recorded.
 
+use querent_core::monitor::{self, Scene, Signs, survey};
 use querent_core::wire::{Line, decode, encode};
 use querent_core::{
-    Action, Batch, Command, Envelope, Event, Gate, ItemId, LearnedId, Moment, Needs, Operation, OperationId, Party,
-    QuestionId, Record, Revoke, Rules, Shared, Span, State, Ticket, Via, apply, due, needs, needs_of_tick, revoke,
-    tick,
+    Action, AlertId, Batch, Command, Envelope, Event, Gate, Item, ItemId, LearnedId, Moment, Needs, Operation,
+    OperationId, Party, Question, QuestionId, Record, Rules, Shared, SharedAction, SharedCommand, Span, State, Status,
+    Ticket, Via, act, apply, apply_shared, due, needs, needs_of_tick, tick,
 };
 
-use crate::deeds::Deed;
+use crate::deeds::{Deed, Wish};
 use crate::project;
 
 pub(crate) struct World {
@@ -56,6 +57,22 @@ impl World {
                 self.look();
             }
             Deed::Revokes(number) => self.revoke(LearnedId(*number)),
+            Deed::Owns { path, agent } => {
+                let (path, agent) = (path.parse().unwrap(), agent.map(|agent| agent.parse().unwrap()));
+                self.share(SharedAction::Own { path, agent });
+            }
+            Deed::Contend { by, path, minutes, patient } => {
+                let lock = |wait| Wish::Lock { path: *path, minutes: *minutes, wait };
+                let wishes =
+                    [(0, Wish::Start), (1, Wish::Start), (0, lock(false)), (1, lock(true)), (1, Wish::EndWait)];
+                for (who, wish) in wishes.iter().take(if *patient { 4 } else { 5 }) {
+                    if let Some(command) = wish.command(&self.item, by[*who], None) {
+                        self.run(&command);
+                    }
+                }
+            }
+            Deed::Acknowledges(number) => self.share(SharedAction::Acknowledge { alert: AlertId(*number) }),
+            Deed::Watches => self.watch(),
             Deed::EditsWorkflow(order) => {
                 let steps = project::rules().workflows["feature"].steps.clone();
                 let feature = self.rules.workflows.get_mut("feature").unwrap();
@@ -104,11 +121,48 @@ impl World {
     }
 
     fn revoke(&mut self, learned: LearnedId) {
-        let wish = Revoke { learned, by: Party::HUMAN, note: None, via: Via::Library };
-        let id = format!("revoke-{}", self.records.len()).parse().unwrap();
-        let ticket = Ticket { id, fingerprint: wish.fingerprint(), is_fresh: false };
-        let applied = revoke(&mut self.state, &wish, &ticket, self.now);
+        self.share(SharedAction::Revoke { learned, note: None });
+    }
+
+    fn share(&mut self, action: SharedAction) {
+        let wish = SharedCommand { by: Party::HUMAN, via: Via::Library, action };
+        let ticket = Ticket::shared(format!("shared-{}", self.records.len()).parse().unwrap(), &wish);
+        let applied = apply_shared(&mut self.state, &wish, Some(&ticket), &self.rules, self.now);
         self.keep(None, &applied.batches);
+    }
+
+    /// The monitor looks and acts. It has nothing left to do when it looks again.
+    fn watch(&mut self) {
+        self.look();
+        for deed in self.deeds() {
+            let batches = match deed {
+                monitor::Deed::Item(command) => {
+                    let needed = self.state.item.as_ref().map(|item| needs(&command, item, self.now));
+                    let mut lean = self.lean(&needed.unwrap_or_default());
+                    let leanly = act(&mut lean, &command, &self.rules, self.now);
+                    let batches = act(&mut self.state, &command, &self.rules, self.now);
+                    assert_eq!(leanly, batches, "what `needs` names is enough");
+                    self.knows_what_it_changed(&lean, &batches);
+                    batches
+                }
+                monitor::Deed::Shared(command) => {
+                    apply_shared(&mut self.state, &command, None, &self.rules, self.now).batches
+                }
+            };
+            self.keep(None, &batches);
+        }
+        assert_eq!(self.deeds(), [], "what the monitor found is dealt with");
+    }
+
+    fn deeds(&self) -> Vec<monitor::Deed> {
+        let items: Vec<Item> = self.state.item.iter().filter(|item| item.is_active()).cloned().collect();
+        let active = |question: &&Question| question.status.is_open() || question.status == Status::Answered;
+        let questions: Vec<Question> = self.state.questions.values().filter(active).cloned().collect();
+        let waits = self.state.resources.waits.keys().map(|session| (session.clone(), self.now)).collect();
+        let signs = Signs { waits, ..Signs::default() };
+        let (resources, alerts) = (&self.state.resources, &self.state.alerts);
+        let scene = Scene { items: &items, questions: &questions, resources, alerts, signs: &signs };
+        survey(&scene, &self.rules, self.now).into_iter().flat_map(|finding| finding.actions).collect()
     }
 
     /// Deadlines fire. Nothing is due afterwards.

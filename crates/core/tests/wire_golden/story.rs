@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use querent_core::wire::Line;
 use querent_core::{
-    Action, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence, Fallback, Gate, Kind,
-    LearnedId, Moment, OnTimeout, Outcome, Party, QuestionId, Revoke, Risk, RiskIfWrong, Rules, Source, Span, State,
-    Ticket, Verdict, Via, apply, tick,
+    Action, AgentName, AlertId, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence,
+    Fallback, Gate, Kind, LearnedId, Moment, OnTimeout, Outcome, Party, QuestionId, Risk, RiskIfWrong, Rules,
+    SharedAction, SharedCommand, Source, Span, State, Ticket, Verdict, Via, act, apply, apply_shared, tick,
 };
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn tell() -> Vec<Line> {
         Action::OpenItem { title: "Log in with a bank account — 銀行".into(), workflow: None, autonomy: None },
     );
     story.tell("human", Action::Advance { to: "implement".into() });
-    story.tell("engineer", Action::StartSession { session: None });
+    story.tell("engineer", Action::StartSession { session: None, process: None });
     // The first question goes through all its rounds of life.
     story.tell("engineer", Action::Ask(Box::new(full_question())));
     story.wait(Span::minutes(30));
@@ -54,6 +54,8 @@ fn tell() -> Vec<Line> {
     }
     learn(&mut story);
     ask_strictly(&mut story);
+    hold_files(&mut story);
+    lose_a_session(&mut story);
     story.tell("engineer", Action::FinishSession { session: None, keep: false });
     story.tell("human", Action::EndItem { outcome: Outcome::Merged });
     story.lines
@@ -68,17 +70,8 @@ fn learn(story: &mut Story) {
     story.wait(Span::minutes(25 * 60));
     story.tell("engineer", Action::Ask(Box::new(preference())));
     story.tell("human:zoë", Action::Answer { question: id(5), answer: json!("tabs") });
-    let revoke = Revoke {
-        learned: LearnedId(1),
-        by: "human:zoë".parse().unwrap(),
-        note: Some("so — sei es".into()),
-        via: Via::Cli,
-    };
-    let id = format!("op-{:04}", story.lines.len()).parse().unwrap();
-    let ticket = Ticket { id, fingerprint: revoke.fingerprint(), is_fresh: false };
-    let applied = querent_core::revoke(&mut story.state, &revoke, &ticket, story.now);
-    applied.reply.read::<Value>().unwrap();
-    story.keep(applied.batches);
+    let note = Some("so — sei es".into());
+    story.share("human:zoë", SharedAction::Revoke { learned: LearnedId(1), note });
 }
 
 /// A strict question takes the quota, and its answer frees it.
@@ -94,6 +87,40 @@ fn ask_strictly(story: &mut Story) {
     story.tell("product-manager", Action::Ask(Box::new(strict)));
     story.tell("human:zoë", Action::Answer { question: id(6), answer: json!("cookie") });
     story.tell("human", Action::Advance { to: "implement".into() });
+}
+
+/// Files are owned, locked, waited for and given back; a lock that nobody renews expires.
+fn hold_files(story: &mut Story) {
+    let paths = |paths: &[&str]| paths.iter().map(|path| path.parse().unwrap()).collect();
+    let lock = |session: &str, files: &[&str], wait| Action::Lock {
+        session: session.parse().unwrap(),
+        paths: paths(files),
+        ttl: Span::minutes(30),
+        wait,
+    };
+    story.share("human:zoë", SharedAction::Own { path: "docs/größe".parse().unwrap(), agent: Some(engineer()) });
+    story.tell("engineer", Action::StartSession { session: Some("other".parse().unwrap()), process: None });
+    story.tell("engineer", lock("engineer@42", &["src/auth.rs", "docs/größe/**/*.md"], false));
+    story.tell("engineer", lock("other", &["src"], true));
+    story.tell("engineer", Action::EndWait { session: "other".parse().unwrap() });
+    story.tell("engineer", Action::Unlock { session: "engineer@42".parse().unwrap(), paths: paths(&["src/auth.rs"]) });
+    story.wait(Span::minutes(31));
+    story.tell("engineer", lock("other", &["docs"], false));
+}
+
+/// The monitor gives a session up and says so; somebody has seen it.
+fn lose_a_session(story: &mut Story) {
+    let since = story.state.item.as_ref().unwrap().sessions[&"other".parse().unwrap()].busy_since.unwrap();
+    let (session, to) = ("other".parse().unwrap(), Some("engineer@42".parse().unwrap()));
+    let action = Action::LoseSession { session, since, reason: "its process is gone".into(), to };
+    let command = Command { item: "42".parse().unwrap(), by: Party::Querent, via: Via::Querent, action };
+    let batches = act(&mut story.state, &command, &story.rules, story.now);
+    story.keep(batches);
+    story.share("human:zoë", SharedAction::Acknowledge { alert: AlertId(1) });
+}
+
+fn engineer() -> AgentName {
+    "engineer".parse().unwrap()
 }
 
 fn full_question() -> Ask {
@@ -162,6 +189,14 @@ impl Story {
         let command = Command { item: "42".parse().unwrap(), by, via: Via::Cli, action };
         let ticket = Ticket::new(format!("op-{:04}", self.lines.len()).parse().unwrap(), &command);
         let applied = apply(&mut self.state, &command, &ticket, &self.rules, self.now);
+        applied.reply.read::<Value>().unwrap();
+        self.keep(applied.batches);
+    }
+
+    fn share(&mut self, by: &str, action: SharedAction) {
+        let command = SharedCommand { by: by.parse().unwrap(), via: Via::Cli, action };
+        let ticket = Ticket::shared(format!("op-{:04}", self.lines.len()).parse().unwrap(), &command);
+        let applied = apply_shared(&mut self.state, &command, Some(&ticket), &self.rules, self.now);
         applied.reply.read::<Value>().unwrap();
         self.keep(applied.batches);
     }

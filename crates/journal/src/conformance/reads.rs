@@ -3,10 +3,10 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use querent_core::ItemId;
+use querent_core::{ItemId, Moment};
 
 use super::{Broken, Script, ensure, records, same, verify};
-use crate::{Journal, Which};
+use crate::{Beat, Journal, Pulse, Which};
 
 /// How long an event is waited for before it counts as lost. Nothing is slept: it usually takes a millisecond.
 const LOST: Duration = Duration::from_mins(1);
@@ -156,4 +156,35 @@ fn some_work(journal: &dyn Journal, script: &Script) -> Result<(), Broken> {
     script.accept(journal, "op-7", &Script::ask("c", "Which day?")?)?;
     script.accept(journal, "op-8", &Script::end("b")?)?;
     script.accept(journal, "op-9", &Script::answer(&"CLR-c-001".parse()?, "Friday")).map(drop)
+}
+
+pub(super) fn a_beat_is_read_until_the_next_and_records_nothing(
+    journal: &Arc<dyn Journal>,
+    _: &Script,
+) -> Result<(), Broken> {
+    let beat = |pulse, name: &str, millis| -> Result<Beat, Broken> {
+        Ok(Beat { pulse, name: name.parse()?, at: Moment::from_millis(millis) })
+    };
+    let long = "größe/..:".repeat(20);
+    let beats = [
+        beat(Pulse::Component, "runner", 1_000)?,
+        beat(Pulse::Session, "engineer@42", 2_000)?,
+        beat(Pulse::Session, "engineer_42", 2_500)?,
+        beat(Pulse::Wait, "engineer@42", 3_000)?,
+        beat(Pulse::Wait, &long, 4_000)?,
+    ];
+    for beat in &beats {
+        journal.beat(&Beat { at: Moment::from_millis(0), ..beat.clone() })?;
+        journal.beat(beat)?;
+    }
+
+    for pulse in Pulse::ALL {
+        let expected: Vec<Beat> = beats.iter().filter(|beat| beat.pulse == pulse).cloned().collect();
+        same("the beats", &journal.beats(pulse)?, &expected)?;
+    }
+    journal.still(Pulse::Session, &beats[1].name)?;
+    journal.still(Pulse::Session, &beats[1].name)?;
+    same("those that are left", &journal.beats(Pulse::Session)?, &vec![beats[2].clone()])?;
+    same("those of another sort", &journal.beats(Pulse::Wait)?.len(), &2)?;
+    same("the records", &records(&**journal, 0)?.len(), &0)
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use querent_core::{
     Action, Agent, AgentName, Applied, Ask, Autonomy, Blocker, Choice, Command, Config, Envelope, Fallback, Gate,
-    HumanInput, Item, ItemId, Kind, LearnedId, Moment, Needs, Outcome, Party, ProjectConfig, QuestionId, Refusal,
-    Revoke, Risk, Rules, Shared, Span, State, Step, Ticket, Via, Workflow, apply, needs, needs_of_tick, revoke, tick,
+    HumanInput, Item, ItemId, Kind, LearnedId, Moment, Needs, Outcome, Party, ProjectConfig, QuestionId, Refusal, Risk,
+    Rules, SharedAction, SharedCommand, Span, State, Step, Ticket, Via, Workflow, apply, apply_shared, needs,
+    needs_of_tick, tick,
 };
 
 use super::Broken;
@@ -124,10 +125,15 @@ impl Script {
 
     /// A person takes back what was learned.
     pub fn revoke(&self, operation: &str, learned: LearnedId) -> Result<Update, Refusal> {
-        let revoke = Revoke { learned, by: Party::HUMAN, note: None, via: Via::Library };
-        let ticket = Ticket { id: operation.parse()?, fingerprint: revoke.fingerprint(), is_fresh: false };
-        let job = TakeBack { revoke, ticket: ticket.clone(), now: self.now };
-        Ok(Update { stream: Shared::Knowledge.into(), ticket: Some(ticket), job: Box::new(job) })
+        self.share(operation, SharedAction::Revoke { learned, note: None })
+    }
+
+    /// A person wants something of what all items share.
+    pub fn share(&self, operation: &str, action: SharedAction) -> Result<Update, Refusal> {
+        let command = SharedCommand { by: Party::HUMAN, via: Via::Library, action };
+        let (stream, ticket) = (command.stream().into(), Ticket::shared(operation.parse()?, &command));
+        let job = CarryShared { command, ticket: ticket.clone(), script: self.clone() };
+        Ok(Update { stream, ticket: Some(ticket), job: Box::new(job) })
     }
 
     /// A human answers, which settles the question.
@@ -143,6 +149,20 @@ impl Script {
     fn answered(question: &QuestionId, answer: &str, by: Party) -> Command {
         let action = Action::Answer { question: question.clone(), answer: answer.into() };
         Command { item: question.item.clone(), by, via: Via::Library, action }
+    }
+
+    /// The engineer begins to work.
+    pub fn start(item: &str) -> Result<Command, Refusal> {
+        let (by, action) = (Party::Agent("engineer".parse()?), Action::StartSession { session: None, process: None });
+        Ok(Command { item: item.parse()?, by, via: Via::Library, action })
+    }
+
+    /// The engineer, who is at work, wants a file.
+    pub fn lock(item: &str, path: &str) -> Result<Command, Refusal> {
+        let (by, item) = (Party::Agent("engineer".parse()?), item.parse::<ItemId>()?);
+        let (session, paths) = (format!("engineer@{item}").parse()?, [path.parse()?].into());
+        let action = Action::Lock { session, paths, ttl: Span::minutes(30), wait: false };
+        Ok(Command { item, by, via: Via::Library, action })
     }
 
     /// A person ends an item: what is open is withdrawn. One event, and one for each question that was open.
@@ -199,19 +219,19 @@ impl Job for Carry {
     }
 }
 
-struct TakeBack {
-    revoke: Revoke,
+struct CarryShared {
+    command: SharedCommand,
     ticket: Ticket,
-    now: Moment,
+    script: Script,
 }
 
-impl Job for TakeBack {
+impl Job for CarryShared {
     fn needs(&mut self, _: &Item) -> Needs {
         Needs::default()
     }
 
     fn run(&mut self, state: &mut State) -> Applied {
-        revoke(state, &self.revoke, &self.ticket, self.now)
+        apply_shared(state, &self.command, Some(&self.ticket), &self.script.rules, self.script.now)
     }
 }
 

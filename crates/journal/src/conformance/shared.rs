@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use querent_core::reply::AskReply;
+use querent_core::reply::{AskReply, LockReply};
 use querent_core::{Code, Envelope, LearnedId, Provenance, Shared, Span};
 
 use super::{Broken, Script, ensure, same, verify};
@@ -98,5 +98,47 @@ pub(super) fn the_quota_is_right_whatever_else_is_asked_on_its_item(
     script.accept(&**journal, "op-5", &Script::open("43")?)?;
     later.accept(&**journal, "op-6", &Script::ask_strictly("43", "Which mode?")?)?;
     same("the active one", &active()?.as_deref(), &Some("CLR-43-001"))?;
+    verify(&**journal).map(drop)
+}
+
+pub(super) fn of_many_sessions_that_want_a_file_at_once_one_has_it(
+    journal: &Arc<dyn Journal>,
+    script: &Script,
+) -> Result<(), Broken> {
+    let items: Vec<String> = (1..=8).map(|number| format!("item-{number}")).collect();
+    for item in &items {
+        script.accept(&**journal, &format!("op-{item}"), &Script::open(item)?)?;
+        script.accept(&**journal, &format!("op-start-{item}"), &Script::start(item)?)?;
+    }
+    let lock = |item: &String| -> Result<bool, Broken> {
+        let path = if item.ends_with('1') { "src" } else { "src/auth.rs" };
+        let reply = script.send(&**journal, &format!("op-lock-{item}"), &Script::lock(item, path)?)?;
+        match reply.read::<LockReply>() {
+            Ok(reply) => Ok(!reply.granted.is_empty()),
+            Err(refusal) if refusal.code == Code::FileLocked => Ok(false),
+            Err(refusal) => Err(refusal.into()),
+        }
+    };
+    let granted: Vec<Result<bool, Broken>> = thread::scope(|scope| {
+        let threads: Vec<_> = items.iter().map(|item| scope.spawn(move || lock(item))).collect();
+        let ended = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|_| Err(Broken("a thread panicked".to_owned())))
+        };
+        threads.into_iter().map(ended).collect()
+    });
+    let mut holders = Vec::new();
+    for (item, granted) in items.iter().zip(granted) {
+        holders.extend(granted?.then_some(item));
+    }
+    same("how many have it", &holders.len(), &1)?;
+    verify(&**journal)?;
+    for holder in holders {
+        script.accept(&**journal, "op-end", &Script::end(holder)?)?;
+    }
+    same(
+        "what is held when the holder is over",
+        &journal.read()?.shared(Shared::Resources)?.resources.locks.len(),
+        &0,
+    )?;
     verify(&**journal).map(drop)
 }

@@ -89,7 +89,7 @@ pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
 /// How many items there are, and how many of them have active questions.
 fn count(states: &BTreeMap<Stream, State>) -> (u64, u64) {
     let items = || states.values().filter_map(|state| state.item.as_ref());
-    (items().count() as u64, items().filter(|item| item.has_active_questions()).count() as u64)
+    (items().count() as u64, items().filter(|item| item.is_active()).count() as u64)
 }
 
 fn compare_ledgers(
@@ -118,7 +118,7 @@ fn compare_ledgers(
                 findings.push(derived("the ledger of a question does not follow from the log", &layout.question(id)));
             }
         }
-        let active = state.item.as_ref().is_some_and(querent_core::Item::has_active_questions);
+        let active = state.item.as_ref().is_some_and(querent_core::Item::is_active);
         if active != layout.marker(id).exists() {
             findings.push(derived("the mark of an item with active questions is wrong", &layout.marker(id)));
         }

@@ -27,9 +27,9 @@ pub(crate) struct Plan {
 /// A ledger, with the last line that changed it.
 pub(crate) enum Planned {
     /// An item and those of its questions that changed.
-    Item { item: Item, place: Place, questions: Vec<(Question, Place)> },
+    Item { item: Box<Item>, place: Place, questions: Vec<(Question, Place)> },
     /// What all items share.
-    Shared { which: Shared, state: State, place: Place },
+    Shared { which: Shared, state: Box<State>, place: Place },
 }
 
 impl Planned {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use querent_core::{ItemId, QuestionId, Shared};
 
+use crate::Pulse;
+
 /// The paths of one project.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
@@ -76,6 +78,11 @@ impl Layout {
     /// The empty file whose names the markers are.
     pub(crate) fn mark(&self) -> PathBuf {
         self.open().join(".mark")
+    }
+
+    /// Signs of life.
+    pub(crate) fn beats(&self, pulse: Pulse) -> PathBuf {
+        self.dir.join("run").join(pulse.dir())
     }
 
     pub(crate) fn operations(&self) -> PathBuf {

@@ -67,6 +67,8 @@ pub(crate) fn read_shared(layout: &Layout, which: Shared) -> Result<Found<State>
     Ok(match which {
         Shared::Quota => read(layout, &path, |_| true)?.map(|quota| State { quota, ..State::default() }),
         Shared::Knowledge => read(layout, &path, |_| true)?.map(|knowledge| State { knowledge, ..State::default() }),
+        Shared::Resources => read(layout, &path, |_| true)?.map(|resources| State { resources, ..State::default() }),
+        Shared::Alerts => read(layout, &path, |_| true)?.map(|alerts| State { alerts, ..State::default() }),
     })
 }
 
@@ -100,6 +102,8 @@ pub(crate) fn write_shared(layout: &Layout, which: Shared, state: &State, as_of:
     let text = match which {
         Shared::Quota => seal(&state.quota, as_of),
         Shared::Knowledge => seal(&state.knowledge, as_of),
+        Shared::Resources => seal(&state.resources, as_of),
+        Shared::Alerts => seal(&state.alerts, as_of),
     };
     write(layout, &layout.shared(which), &text)
 }
@@ -162,7 +166,7 @@ fn put(spare: &Path, path: &Path) -> io::Result<()> {
 /// Marks the item as one with active questions, or not. Says by how much the number of marks changed.
 pub(crate) fn mark(layout: &Layout, item: &Item) -> Result<i64, Error> {
     let path = layout.marker(&item.id);
-    let marked = if item.has_active_questions() {
+    let marked = if item.is_active() {
         match set_mark(layout, &path) {
             Ok(()) => Ok(1),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(0),

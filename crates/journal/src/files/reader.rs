@@ -122,7 +122,7 @@ impl Snapshot for Reader<'_> {
         let touched: BTreeSet<&ItemId> = self.tail.iter().filter_map(|entry| entry.head.stream.item()).collect();
         let mut active = Vec::with_capacity(ids.len());
         for id in ids {
-            let counts = !touched.contains(&id) || self.item(&id)?.is_some_and(|item| item.has_active_questions());
+            let counts = !touched.contains(&id) || self.item(&id)?.is_some_and(|item| item.is_active());
             if counts {
                 active.push(id);
             }

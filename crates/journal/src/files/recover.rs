@@ -145,7 +145,7 @@ pub(crate) fn remark(layout: &Layout) -> Result<u64, Error> {
     for id in &known {
         if let Found::Good(item) = ledger::read_item(layout, id)? {
             ledger::mark(layout, &item)?;
-            open += u64::from(item.has_active_questions());
+            open += u64::from(item.is_active());
         }
     }
     Ok(open)

@@ -238,8 +238,10 @@ impl Store {
                 questions.iter().filter_map(|(id, lines)| Some((state.questions.get(id)?.clone(), place_of(lines))));
             let questions = found.collect();
             ledgers.extend(match &id {
-                Stream::Item(_) => state.item.clone().map(|item| Planned::Item { item, place, questions }),
-                Stream::Shared(which) => Some(Planned::Shared { which: *which, state: state.clone(), place }),
+                Stream::Item(_) => {
+                    state.item.clone().map(|item| Planned::Item { item: Box::new(item), place, questions })
+                }
+                Stream::Shared(which) => Some(Planned::Shared { which: *which, state: Box::new(state.clone()), place }),
             });
             self.hold(id, state);
         }

@@ -100,7 +100,7 @@ impl Project {
 }
 
 /// Items and questions, which items are active, and what is shared, as a reader sees them.
-pub(crate) type Everything = (Vec<(Item, Vec<Question>)>, Vec<ItemId>, [State; 2]);
+pub(crate) type Everything = (Vec<(Item, Vec<Question>)>, Vec<ItemId>, [State; Shared::ALL.len()]);
 
 /// Everything that can be listed.
 pub(crate) fn everything(files: &Files) -> Everything {

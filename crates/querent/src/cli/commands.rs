@@ -1,11 +1,14 @@
 //! The commands, a file each. They read what was typed, call the hub and show its reply; they hold no decisions.
 
+pub(super) mod alerts;
+mod alerts_ack;
 pub(super) mod answer;
 pub(super) mod ask;
 pub(super) mod assume;
 pub(super) mod assumptions;
 mod assumptions_review;
 pub(super) mod await_answer;
+pub(super) mod beat;
 pub(super) mod completions;
 pub(super) mod context;
 pub(super) mod demo;
@@ -28,6 +31,10 @@ mod item_show;
 pub(super) mod learned;
 mod learned_revoke;
 mod learned_show;
+pub(super) mod lock;
+pub(super) mod locks;
+pub(super) mod monitor;
+pub(super) mod own;
 pub(super) mod questions;
 pub(super) mod ready;
 pub(super) mod resolve;
@@ -37,4 +44,5 @@ pub(super) mod status;
 pub(super) mod trigger;
 mod trigger_install;
 mod trigger_list;
+pub(super) mod unlock;
 pub(super) mod withdraw;

@@ -1,9 +1,12 @@
 //! What every command works with: the project, the hub, and the way to reply.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use querent_core::{Action, Code, Command, Envelope, Item, ItemId, Party, Refusal, Span, Via};
+use querent_core::{
+    Action, Code, Command, Envelope, Item, ItemId, Party, ProjectPath, Refusal, SharedAction, SharedCommand, Span, Via,
+};
 use querent_hub::{Handle, Project};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,6 +27,11 @@ pub(crate) struct Items<'a, T> {
 /// A command that comes from the command line.
 pub(crate) fn command(item: ItemId, by: Party, action: Action) -> Command {
     Command { item, by, via: Via::Cli, action }
+}
+
+/// One that is about what all items share.
+pub(crate) fn shared_command(by: Party, action: SharedAction) -> SharedCommand {
+    SharedCommand { by, via: Via::Cli, action }
 }
 
 /// How long a wait may be: longer ones are as good as for ever, and a clock must be able to count them.
@@ -110,6 +118,16 @@ impl Context {
             return Err(Refusal::new(Code::NoProject, message, format!("make one: querent init --project {shown}")));
         }
         Project::find(&directory)
+    }
+
+    /// The files of the project that are meant, from where the call is made.
+    pub(crate) fn paths(&self, given: &[String]) -> Result<BTreeSet<ProjectPath>, Refusal> {
+        given.iter().map(|path| self.path(path)).collect()
+    }
+
+    /// The same for one.
+    pub(crate) fn path(&self, given: &str) -> Result<ProjectPath, Refusal> {
+        self.project()?.path(&std::env::current_dir().unwrap_or_default(), given)
     }
 
     /// The project's hub. `holder` is whom a lock error names.

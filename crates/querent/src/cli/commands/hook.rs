@@ -8,8 +8,8 @@ use crate::cli::error::Failure;
 
 /// Report that an agent's session begins or ends
 ///
-/// For the start and stop hooks of agent CLIs, and for scripts that run agents. Deadlines that have passed anywhere in the
-/// project come true meanwhile.
+/// For the start and stop hooks of agent CLIs, and for scripts that run agents. The monitor looks at the whole
+/// project meanwhile (see `querent monitor`).
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -11,7 +11,7 @@ use crate::cli::input::{Operation, caller};
 /// Report that an agent has finished its work on an item
 ///
 /// The session is `done`. If the item stands in this agent's step and no blocking question is open, it goes to the next
-/// step, or to `ready_to_merge` after the last one.
+/// step, or to `ready_to_merge` after the last one. Its files are free. The monitor looks at the project afterwards.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +32,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let session = args.worker.session.as_deref().map(str::parse).transpose()?;
     let hub = context.hub(&by)?;
     let item = item_of(args.worker.item.as_deref(), &hub)?;
-    hub.run_due()?;
     let wish = command(item, by, Action::FinishSession { session, keep: args.keep });
     context.execute(&hub, &wish, &args.operation, |page, HookReply { session, item }| {
         if let Some(session) = session {

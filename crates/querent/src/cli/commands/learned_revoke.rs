@@ -1,8 +1,8 @@
 //! `querent learned revoke`: a person takes a learned answer back.
 
-use querent_core::{LearnedId, Revoke, Via};
+use querent_core::{LearnedId, SharedAction};
 
-use crate::cli::context::Context;
+use crate::cli::context::{Context, shared_command};
 use crate::cli::error::Failure;
 use crate::cli::input::{By, Operation};
 
@@ -30,8 +30,8 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<u8, Failure> {
     let by = args.by.party()?;
     let learned: LearnedId = args.id.parse()?;
     let hub = context.hub(&by)?;
-    let revoke = Revoke { learned, by, note: args.note, via: Via::Cli };
-    let envelope = hub.revoke(&revoke, args.operation.id()?);
+    let action = SharedAction::Revoke { learned, note: args.note };
+    let envelope = hub.execute_shared(&shared_command(by, action), args.operation.id()?);
     context.answer(&envelope, |page, _: serde_json::Value| {
         page.line(format!("{learned} is revoked: its question is asked again."));
         page.next("see what was decided by it with `querent assumptions`");

@@ -1,0 +1,302 @@
+//! Agents that wait for each other.
+//!
+//! Sessions wait for agents (blocking questions) and for sessions (files). A session goes on when all that it waits for comes;
+//! an agent can answer while any of its sessions goes on. Whoever cannot go on, however the others do, is in a deadlock; the
+//! circles in it are found with Tarjan's algorithm, and one wait of each is broken until none is left.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+use super::{Deed, Finding, FindingKind, Scene, Severity};
+use crate::command::{Action, Cause};
+use crate::id::{AgentName, ItemId, QuestionId, SessionId};
+use crate::item::OpenQuestion;
+use crate::moment::Moment;
+use crate::path::ProjectPath;
+use crate::policy::Rules;
+use crate::resources::{Index, Lock};
+
+pub(super) fn find(scene: &Scene<'_>, rules: &Rules, leaving: &BTreeSet<QuestionId>, at: Moment) -> Vec<Finding> {
+    let mut waits = Waits::of(scene, leaving, at);
+    let mut findings = Vec::new();
+    loop {
+        let circles = waits.circles(|wait| !wait.human);
+        if circles.is_empty() {
+            break;
+        }
+        for circle in circles {
+            let broken = waits.yields(&circle, rules);
+            findings.push(waits.finding(&circle, broken, true));
+            waits.graph[broken].broken = true;
+        }
+    }
+    // What a human has already is shown: whoever answers it sets the others free.
+    for circle in waits.circles(|_| true) {
+        if let Some(with_human) = circle.iter().find(|wait| waits.graph[**wait].human) {
+            findings.push(waits.finding(&circle, *with_human, false));
+        }
+    }
+    findings
+}
+
+/// Who can wait, and can be waited for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Node<'a> {
+    /// Goes on when all that it waits for comes.
+    Session(&'a SessionId, &'a AgentName),
+    /// Goes on when any of its sessions does.
+    Agent(&'a AgentName),
+}
+
+impl<'a> Node<'a> {
+    fn agent(self) -> &'a AgentName {
+        match self {
+            Self::Session(_, agent) | Self::Agent(agent) => agent,
+        }
+    }
+}
+
+/// One wait of one session, or an agent's hope for one of its sessions.
+struct Edge<'a> {
+    cause: Why<'a>,
+    /// A human has it, or gets it for another reason: it is no wait that could be broken.
+    human: bool,
+    /// It is on its way to the human.
+    leaving: bool,
+    /// It was broken in this survey.
+    broken: bool,
+}
+
+impl<'a> Edge<'a> {
+    fn of(cause: Why<'a>) -> Self {
+        Self { cause, human: false, leaving: false, broken: false }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Why<'a> {
+    Question(&'a ItemId, u32, &'a OpenQuestion),
+    Lock {
+        waiter: &'a SessionId,
+        since: Moment,
+        path: &'a ProjectPath,
+        lock: &'a Lock,
+    },
+    /// An agent answers in one of its sessions.
+    Session,
+}
+
+type Place = petgraph::graph::EdgeIndex;
+
+struct Waits<'a> {
+    graph: DiGraph<Node<'a>, Edge<'a>>,
+    nodes: BTreeMap<Node<'a>, NodeIndex>,
+}
+
+impl<'a> Waits<'a> {
+    fn of(scene: &Scene<'a>, leaving: &BTreeSet<QuestionId>, at: Moment) -> Self {
+        let mut waits = Self { graph: DiGraph::new(), nodes: BTreeMap::new() };
+        let asked: BTreeMap<&QuestionId, &AgentName> =
+            scene.questions.iter().filter_map(|it| Some((&it.id, it.asked.agent()?))).collect();
+        for item in scene.items.iter().filter(|item| !item.has_ended()) {
+            for (id, session) in item.sessions.iter().filter(|(_, it)| it.busy_since.is_some()) {
+                waits.node(Node::Session(id, &session.agent));
+            }
+            for (number, question) in item.open.iter().filter(|(_, question)| question.blocking) {
+                let id = item.question_id(*number);
+                let leaving = leaving.contains(&id);
+                let human = question.to.agent().is_none() || leaving;
+                let Some(to) = question.to.agent().or_else(|| asked.get(&id).copied()) else { continue };
+                let cause = Why::Question(&item.id, *number, question);
+                let edge = Edge { human, leaving, ..Edge::of(cause) };
+                waits.add(Node::Session(&question.session, &question.agent), Node::Agent(to), edge);
+            }
+        }
+        let index = Index::of(scene.resources, at);
+        for (session, wait) in scene.resources.waits.iter().filter(|(session, _)| scene.waits_for_files(session, at)) {
+            for path in &wait.paths {
+                for (_, lock) in index.at(path).filter(|(_, lock)| lock.session != *session) {
+                    let cause = Why::Lock { waiter: session, since: wait.since, path, lock };
+                    let holder = Node::Session(&lock.session, &lock.agent);
+                    waits.add(Node::Session(session, &wait.agent), holder, Edge::of(cause));
+                }
+            }
+        }
+        waits
+    }
+
+    /// The node; with a session comes its agent, which can answer in it.
+    fn node(&mut self, node: Node<'a>) -> NodeIndex {
+        if let Some(known) = self.nodes.get(&node) {
+            return *known;
+        }
+        let place = self.graph.add_node(node);
+        self.nodes.insert(node, place);
+        if let Node::Session(_, agent) = node {
+            let agent = self.node(Node::Agent(agent));
+            self.graph.add_edge(agent, place, Edge::of(Why::Session));
+        }
+        place
+    }
+
+    fn add(&mut self, from: Node<'a>, to: Node<'a>, edge: Edge<'a>) {
+        let (from, to) = (self.node(from), self.node(to));
+        self.graph.add_edge(from, to, edge);
+    }
+
+    /// One circle of waits out of each knot of those that cannot go on, if only waits that `count` are looked at.
+    fn circles(&self, count: impl Fn(&Edge<'_>) -> bool) -> Vec<Vec<Place>> {
+        let counts = |edge: &Edge<'_>| !edge.broken && count(edge);
+        let held = self.held(&counts);
+        if !held.contains(&true) {
+            return Vec::new();
+        }
+        let knot = self
+            .graph
+            .filter_map(|place, _| held[place.index()].then_some(place), |place, edge| counts(edge).then_some(place));
+        let mut knots = petgraph::algo::tarjan_scc(&knot);
+        for knot in &mut knots {
+            knot.sort_unstable();
+        }
+        knots.sort_unstable();
+        knots.iter().filter_map(|members| shortest(&knot, members)).collect()
+    }
+
+    /// Who cannot go on, however the others do.
+    fn held(&self, counts: &impl Fn(&Edge<'_>) -> bool) -> Vec<bool> {
+        let mut held = vec![true; self.graph.node_count()];
+        let waits = |place: NodeIndex| self.graph.edges(place).filter(|edge| counts(edge.weight())).count();
+        let mut left: Vec<usize> = self.graph.node_indices().map(waits).collect();
+        let mut free: VecDeque<NodeIndex> = self.graph.node_indices().filter(|it| left[it.index()] == 0).collect();
+        for place in &free {
+            held[place.index()] = false;
+        }
+        while let Some(place) = free.pop_front() {
+            for edge in self.graph.edges_directed(place, petgraph::Direction::Incoming) {
+                let waiter = edge.source();
+                if !counts(edge.weight()) || !held[waiter.index()] {
+                    continue;
+                }
+                left[waiter.index()] -= 1;
+                let any_will_do = matches!(self.graph[waiter], Node::Agent(_));
+                if any_will_do || left[waiter.index()] == 0 {
+                    held[waiter.index()] = false;
+                    free.push_back(waiter);
+                }
+            }
+        }
+        held
+    }
+
+    /// The wait of a circle that is given up: the question of the most downstream asker; in a circle of files alone, the
+    /// files of the most downstream holder. Of equal ones, the youngest.
+    fn yields(&self, circle: &[Place], rules: &Rules) -> Place {
+        let key = |place: &Place| match self.graph[*place].cause {
+            Why::Question(item, number, question) => {
+                (2, rules.rank(&question.agent), question.created_at, Some((item, number)), None)
+            }
+            Why::Lock { waiter, since, lock, .. } => (1, rules.rank(&lock.agent), since, None, Some(waiter)),
+            Why::Session => (0, 0, Moment::from_millis(0), None, None),
+        };
+        circle.iter().max_by_key(|place| key(place)).copied().unwrap_or_default()
+    }
+
+    /// What is told of a circle, from the wait on that it is about.
+    fn finding(&self, circle: &[Place], about: Place, breaks: bool) -> Finding {
+        let start = circle.iter().position(|place| *place == about).unwrap_or_default();
+        let round = || circle[start..].iter().chain(&circle[..start]);
+        let waits = || round().filter(|place| !matches!(self.graph[**place].cause, Why::Session));
+        let agent = |place: &Place| self.graph.edge_endpoints(*place).map(|(from, _)| self.graph[from].agent().clone());
+        let mut cycle: Vec<AgentName> = waits().filter_map(agent).collect();
+        cycle.extend(cycle.first().cloned());
+        let text = cycle.iter().map(AgentName::as_str).collect::<Vec<_>>().join(" → ");
+        let item = match self.graph[about].cause {
+            Why::Question(item, ..) => Some(item),
+            Why::Lock { lock, .. } => Some(&lock.item),
+            Why::Session => None,
+        };
+        Finding {
+            kind: FindingKind::Deadlock,
+            severity: if breaks || self.graph[about].leaving { Severity::Critical } else { Severity::Info },
+            item: item.cloned(),
+            question_id: self.question(about),
+            source: None,
+            cycle: Some(cycle),
+            evidence: waits().map(|place| self.evidence(*place)).collect(),
+            actions: if breaks { self.deed(about, text).into_iter().collect() } else { Vec::new() },
+        }
+    }
+
+    fn question(&self, place: Place) -> Option<QuestionId> {
+        match self.graph[place].cause {
+            Why::Question(item, number, _) => Some(QuestionId { item: item.clone(), number }),
+            Why::Lock { .. } | Why::Session => None,
+        }
+    }
+
+    fn evidence(&self, place: Place) -> String {
+        match self.graph[place].cause {
+            Why::Question(item, number, question) => {
+                let id = QuestionId { item: item.clone(), number };
+                let to = if question.to.is_human() { "a human".to_owned() } else { question.to.to_string() };
+                format!("{} waits for {to} ({id})", question.session)
+            }
+            Why::Lock { waiter, path, lock, .. } => {
+                format!("{waiter} waits for `{path}`, which {} holds", lock.session)
+            }
+            Why::Session => String::new(),
+        }
+    }
+
+    fn deed(&self, place: Place, cycle: String) -> Option<Deed> {
+        match self.graph[place].cause {
+            Why::Question(item, number, _) => {
+                Some(Deed::escalate(&QuestionId { item: item.clone(), number }, Cause::Deadlock, cycle))
+            }
+            Why::Lock { waiter, lock, .. } => {
+                let between = self.graph.edge_weights().filter_map(|edge| match edge.cause {
+                    Why::Lock { waiter: it, lock: held, path, .. } if it == waiter && held.session == lock.session => {
+                        Some(path)
+                    }
+                    _ => None,
+                });
+                let session = lock.session.clone();
+                let action = Action::Preempt { session, wanted: between.cloned().collect(), cycle };
+                Some(Deed::item(&lock.item, action))
+            }
+            Why::Session => None,
+        }
+    }
+}
+
+/// The shortest circle through the first of the members, as waits; none if it is no circle.
+fn shortest(knot: &DiGraph<NodeIndex, Place>, members: &[NodeIndex]) -> Option<Vec<Place>> {
+    let start = *members.first()?;
+    let inside: BTreeSet<NodeIndex> = members.iter().copied().collect();
+    let mut came: BTreeMap<NodeIndex, (NodeIndex, Place)> = BTreeMap::new();
+    let mut next = VecDeque::from([start]);
+    while let Some(place) = next.pop_front() {
+        let mut edges: Vec<_> = knot.edges(place).filter(|edge| inside.contains(&edge.target())).collect();
+        edges.sort_unstable_by_key(|edge| *edge.weight());
+        for edge in edges {
+            if edge.target() == start {
+                let mut circle = vec![*edge.weight()];
+                let mut at = place;
+                while at != start {
+                    let (from, wait) = came[&at];
+                    circle.push(wait);
+                    at = from;
+                }
+                circle.reverse();
+                return Some(circle);
+            }
+            came.entry(edge.target()).or_insert_with(|| {
+                next.push_back(edge.target());
+                (place, *edge.weight())
+            });
+        }
+    }
+    None
+}

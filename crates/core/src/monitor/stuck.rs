@@ -1,0 +1,82 @@
+//! Threads that go in circles.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Deed, Finding, FindingKind, Scene, Severity};
+use crate::command::Cause;
+use crate::id::{AgentName, ItemId, QuestionId};
+use crate::pattern::{Pattern, is_repeat};
+use crate::policy::Rules;
+use crate::question::{EntryKind, Question, Status};
+
+pub(super) fn find(scene: &Scene<'_>, rules: &Rules, leaving: &BTreeSet<QuestionId>) -> Vec<Finding> {
+    let mut stuck: BTreeMap<&QuestionId, (&Question, Vec<String>)> = BTreeMap::new();
+    let active = || scene.questions.iter().filter(|it| it.to.agent().is_some() && !it.status.is_final());
+    for question in active() {
+        if let Some(why) = repetition(question) {
+            stuck.entry(&question.id).or_insert((question, Vec::new())).1.push(why);
+        }
+    }
+    for (question, why) in flips(active(), rules) {
+        stuck.entry(&question.id).or_insert((question, Vec::new())).1.push(why);
+    }
+    stuck.into_iter().map(|(id, (question, evidence))| finding(question, evidence, leaving.contains(id))).collect()
+}
+
+fn finding(question: &Question, evidence: Vec<String>, leaving: bool) -> Finding {
+    let deed = (!leaving).then(|| Deed::escalate(&question.id, Cause::Stuck, evidence.join("; ")));
+    Finding {
+        kind: FindingKind::Stuck,
+        severity: Severity::Warning,
+        item: Some(question.item.clone()),
+        question_id: Some(question.id.clone()),
+        source: None,
+        cycle: None,
+        evidence,
+        actions: deed.into_iter().collect(),
+    }
+}
+
+/// The first round that says what an earlier one said. One word said twice is no circle: two questions may both have it for
+/// their answer.
+fn repetition(question: &Question) -> Option<String> {
+    [(EntryKind::Question, "asks"), (EntryKind::Answer, "answers")].into_iter().find_map(|(kind, does)| {
+        let said = question.thread.iter().filter(|entry| entry.kind == kind);
+        let said: Vec<(u32, Pattern)> =
+            said.map(|entry| (entry.round, Pattern::of(&entry.body, &[], question.category))).collect();
+        let counts = |pattern: &Pattern| kind == EntryKind::Question || pattern.as_str().split(' ').count() > 2;
+        said.iter().enumerate().find_map(|(place, (round, pattern))| {
+            let earlier = said[..place].iter().find(|(before, it)| before < round && is_repeat(it, pattern))?;
+            counts(pattern).then(|| format!("round {round} {does} what round {} {does}", earlier.0))
+        })
+    })
+}
+
+/// Pairs of open questions on one item in which two agents ask each other about the same. The more downstream of the two is
+/// stuck; of equal ones, the younger.
+fn flips<'a>(
+    active: impl Iterator<Item = &'a Question>,
+    rules: &Rules,
+) -> impl Iterator<Item = (&'a Question, String)> {
+    type Way<'a> = (&'a ItemId, &'a AgentName, &'a AgentName);
+    let mut ways: BTreeMap<Way<'a>, Vec<(&Question, Pattern)>> = BTreeMap::new();
+    for question in active.filter(|it| it.status != Status::Answered) {
+        if let Some(to) = question.to.agent() {
+            let topic = Pattern::of(&question.topic, &[], question.category);
+            ways.entry((&question.item, &question.from.agent, to)).or_default().push((question, topic));
+        }
+    }
+    let mut flips = Vec::new();
+    for ((item, from, to), there) in &ways {
+        let back = if from < to { ways.get(&(*item, *to, *from)) } else { None };
+        for (one, topic) in there {
+            for (other, _) in back.into_iter().flatten().filter(|(_, other)| is_repeat(topic, other)) {
+                let key = |it: &Question| (rules.rank(&it.from.agent), it.created_at, it.id.clone());
+                let (yields, stays) = if key(one) > key(other) { (*one, *other) } else { (*other, *one) };
+                let why = format!("{} is about the same, the other way round", stays.id);
+                flips.push((yields, why));
+            }
+        }
+    }
+    flips.into_iter()
+}

@@ -1,0 +1,203 @@
+//! Whose files are whose: the shared stream `resources`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Event, Record};
+use crate::id::{AgentName, ItemId, SessionId};
+use crate::moment::Moment;
+use crate::path::ProjectPath;
+use crate::question::words;
+
+/// Locks, waits for them, and owners.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Who holds what. One that has expired stays until somebody takes its place.
+    pub locks: BTreeMap<ProjectPath, Lock>,
+    /// Who waits for what. One whose session is gone stays until the session is heard of again.
+    pub waits: BTreeMap<SessionId, Wait>,
+    /// Whose what is, whoever works on it now.
+    pub owners: BTreeMap<ProjectPath, AgentName>,
+    /// How many events made it.
+    pub version: u64,
+}
+
+/// A file, a directory or a glob in the hands of one session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lock {
+    /// The session that holds it.
+    pub session: SessionId,
+    /// The agent in it.
+    pub agent: AgentName,
+    /// The item that the session works on.
+    pub item: ItemId,
+    /// Since when.
+    pub since: Moment,
+    /// Until when, if it is not renewed.
+    pub expires_at: Moment,
+}
+
+/// A session that waits for files, all of them at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wait {
+    /// The files.
+    pub paths: BTreeSet<ProjectPath>,
+    /// The agent in it.
+    pub agent: AgentName,
+    /// The item that the session works on.
+    pub item: ItemId,
+    /// Since when.
+    pub since: Moment,
+}
+
+words!(
+    /// Why a lock is over.
+    Release {
+        /// Its session gave it back.
+        Unlocked = "unlocked",
+        /// Its session has finished.
+        Finished = "finished",
+        /// Its session is gone.
+        Lost = "lost",
+        /// Its item has ended.
+        Ended = "ended",
+        /// Another session comes first.
+        Preempted = "preempted",
+    }
+);
+
+impl Resources {
+    /// The locks of other sessions that stand in the way of this one at a path.
+    pub fn in_the_way<'a>(
+        &'a self,
+        path: &'a ProjectPath,
+        session: &'a SessionId,
+        at: Moment,
+    ) -> impl Iterator<Item = (&'a ProjectPath, &'a Lock)> {
+        let others = self.locks.iter().filter(move |(_, lock)| lock.session != *session && lock.expires_at > at);
+        others.filter(move |(held, _)| held.overlaps(path))
+    }
+
+    /// The owner of a path: that of the longest path that covers some of it.
+    pub fn owner(&self, path: &ProjectPath) -> Option<&AgentName> {
+        let owned = self.owners.iter().filter(|(owned, _)| owned.overlaps(path));
+        owned.max_by_key(|(owned, _)| owned.as_str().len()).map(|(_, agent)| agent)
+    }
+
+    /// What a session holds on an item; without a session, what all of them hold.
+    pub(crate) fn held(&self, item: &ItemId, session: Option<&SessionId>) -> BTreeSet<ProjectPath> {
+        let own = |lock: &Lock| lock.item == *item && session.is_none_or(|session| lock.session == *session);
+        self.locks.iter().filter(|(_, lock)| own(lock)).map(|(path, _)| path.clone()).collect()
+    }
+
+    pub(crate) fn evolve(&mut self, record: &Record) {
+        match &record.event {
+            Event::LockGranted(it) => {
+                self.waits.remove(&it.session);
+                for path in &it.paths {
+                    let lock = Lock {
+                        session: it.session.clone(),
+                        agent: it.agent.clone(),
+                        item: it.item.clone(),
+                        since: record.at,
+                        expires_at: it.expires_at,
+                    };
+                    let since = self.locks.get(path).filter(|old| old.session == it.session).map(|old| old.since);
+                    self.locks.insert(path.clone(), Lock { since: since.unwrap_or(record.at), ..lock });
+                }
+            }
+            Event::LockReleased(it) => {
+                for path in &it.paths {
+                    self.locks.remove(path);
+                }
+                if !matches!(it.reason, Release::Unlocked | Release::Preempted) {
+                    self.waits.remove(&it.session);
+                }
+            }
+            Event::LockExpired(it) => {
+                for path in &it.paths {
+                    self.locks.remove(path);
+                }
+            }
+            Event::LockWaited(it) => {
+                let (paths, agent, item) = (it.paths.clone(), it.agent.clone(), it.item.clone());
+                self.waits.insert(it.session.clone(), Wait { paths, agent, item, since: record.at });
+            }
+            Event::LockWaitEnded(it) => {
+                self.waits.remove(&it.session);
+            }
+            Event::FileOwned(it) => match &it.agent {
+                Some(agent) => {
+                    self.owners.insert(it.path.clone(), agent.clone());
+                }
+                None => {
+                    self.owners.remove(&it.path);
+                }
+            },
+            _ => {}
+        }
+    }
+}
+
+/// Locks by where they are, so that those at a path are found without looking at all of them.
+pub(crate) struct Index<'a> {
+    by_stem: BTreeMap<String, Vec<(&'a ProjectPath, &'a Lock)>>,
+}
+
+impl<'a> Index<'a> {
+    /// Of the locks that have not expired.
+    pub(crate) fn of(resources: &'a Resources, at: Moment) -> Self {
+        let mut by_stem: BTreeMap<String, Vec<_>> = BTreeMap::new();
+        for (path, lock) in resources.locks.iter().filter(|(_, lock)| lock.expires_at > at) {
+            by_stem.entry(stem(path)).or_default().push((path, lock));
+        }
+        Self { by_stem }
+    }
+
+    /// The locks that overlap a path: those above it and those below it.
+    pub(crate) fn at(&self, path: &ProjectPath) -> impl Iterator<Item = (&'a ProjectPath, &'a Lock)> {
+        let stem = stem(path);
+        let ends = stem.match_indices('/').map(|(place, _)| place + 1).filter(|end| *end < stem.len());
+        let above = std::iter::once(0).chain(ends).filter(|end| *end < stem.len()).map(|end| stem[..end].to_owned());
+        let above: Vec<_> = above.filter_map(|stem| self.by_stem.get(&stem)).flatten().copied().collect();
+        let below = self.by_stem.range(stem.clone()..).take_while(|(it, _)| it.starts_with(&stem));
+        let near = above.into_iter().chain(below.flat_map(|(_, locks)| locks).copied());
+        near.filter(|(held, _)| held.overlaps(path)).collect::<Vec<_>>().into_iter()
+    }
+}
+
+/// What is below a directory begins with its stem.
+fn stem(path: &ProjectPath) -> String {
+    path.stem().flat_map(|name| [name, "/"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_finds_what_a_look_at_every_lock_finds() {
+        let at = Moment::from_millis(0);
+        let paths = [".", "src", "src/a.rs", "src/*.rs", "src/auth", "src/auth/**/mod.rs", "srcs", "**/x", "docs/a"];
+        let lock = Lock {
+            session: "s".parse().unwrap(),
+            agent: "engineer".parse().unwrap(),
+            item: "42".parse().unwrap(),
+            since: at,
+            expires_at: at.plus(crate::Span::seconds(1)),
+        };
+        let locks = paths.iter().map(|path| (path.parse().unwrap(), lock.clone())).collect();
+        let resources = Resources { locks, ..Resources::default() };
+        let index = Index::of(&resources, at);
+        let other = "t".parse().unwrap();
+
+        for path in paths.iter().chain(&["src/auth/x/mod.rs", "src/b.ts", "x", "docs", "nowhere"]) {
+            let path: ProjectPath = path.parse().unwrap();
+            let found: BTreeSet<&str> = index.at(&path).map(|(path, _)| path.as_str()).collect();
+            let all: BTreeSet<&str> = resources.in_the_way(&path, &other, at).map(|(path, _)| path.as_str()).collect();
+
+            assert_eq!(found, all, "{path}");
+        }
+    }
+}

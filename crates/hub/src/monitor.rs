@@ -1,0 +1,135 @@
+//! The monitor at work: the core surveys, the hub carries out what follows. Any number of monitors may run at once: each deed
+//! is judged again where it is recorded, so it happens once.
+
+use std::sync::Arc;
+
+use querent_core::monitor::{Deed, Finding, Scene, Signs, survey};
+use querent_core::{Alert, Alerts, ComponentName, Item, ItemId, Moment, Question, Refusal, SessionId, Shared, Span};
+use querent_journal::{Beat, Pulse, Snapshot, Update, Which};
+
+use crate::handle::{Handle, all};
+use crate::jobs::{Act, CarryShared};
+use crate::processes;
+
+/// When the beats of sessions are forgotten.
+const FORGOTTEN: Span = Span::minutes(24 * 60);
+
+impl Handle {
+    /// Looks at everything that is open and, unless it is a dry run, does what follows. Costs what is open.
+    pub fn monitor(&self, dry_run: bool) -> Result<Vec<Finding>, Refusal> {
+        let snapshot = self.inner.journal.read()?;
+        let items = all(&*snapshot, Which::Active)?;
+        let questions = active_questions(&*snapshot, &items)?;
+        let shared = (snapshot.shared(Shared::Resources)?.resources, snapshot.shared(Shared::Alerts)?.alerts);
+        let signs = self.signs(&items)?;
+        let (resources, alerts) = (&shared.0, &shared.1);
+        let scene = Scene { items: &items, questions: &questions, resources, alerts, signs: &signs };
+        let findings = survey(&scene, &*self.rules()?, self.now());
+        if !dry_run {
+            for deed in findings.iter().flat_map(|finding| &finding.actions) {
+                self.carry_out(deed)?;
+            }
+            self.run_due()?;
+            self.forget(&signs)?;
+        }
+        Ok(findings)
+    }
+
+    /// The last alerts, oldest first.
+    pub fn alerts(&self) -> Result<Vec<Alert>, Refusal> {
+        let alerts: Alerts = self.inner.journal.read()?.shared(Shared::Alerts)?.alerts;
+        Ok(alerts.recent.into_values().collect())
+    }
+
+    /// A component, or a session, shows that it is alive. Nothing is recorded. Says whether it is a session.
+    pub fn beat(&self, name: &ComponentName) -> Result<bool, Refusal> {
+        let is_session = self.seat(&name.as_str().parse()?, Which::Active)?.is_some();
+        let pulse = if is_session { Pulse::Session } else { Pulse::Component };
+        self.inner.journal.beat(&Beat { pulse, name: name.clone(), at: self.now() })?;
+        Ok(is_session)
+    }
+
+    /// No more beats are expected of a component.
+    pub fn still(&self, name: &ComponentName) -> Result<(), Refusal> {
+        Ok(Pulse::ALL.into_iter().try_for_each(|pulse| self.inner.journal.still(pulse, name))?)
+    }
+
+    /// The item that a session is on: one that it works on before one that it left, and the latest of its kind. A session
+    /// that bears its item's name is found at once; another is looked for, in the items that are `which`.
+    pub(crate) fn seat(&self, session: &SessionId, which: Which) -> Result<Option<Item>, Refusal> {
+        let snapshot = self.inner.journal.read()?;
+        let named = session.as_str().rsplit_once('@').and_then(|(_, item)| item.parse::<ItemId>().ok());
+        if let Some(item) = named.map(|id| snapshot.item(&id)).transpose()?.flatten()
+            && item.sessions.contains_key(session)
+        {
+            return Ok(Some(item));
+        }
+        let items = all(&*snapshot, which)?.into_iter();
+        let seats = items.filter_map(|item| {
+            let it = item.sessions.get(session)?;
+            Some(((!it.finished, it.last_activity), item))
+        });
+        Ok(seats.max_by(|(a, _), (b, _)| a.cmp(b)).map(|(_, item)| item))
+    }
+
+    fn carry_out(&self, deed: &Deed) -> Result<(), Refusal> {
+        let (rules, clock) = (self.rules()?, Arc::clone(&self.inner.clock));
+        let update = match deed {
+            Deed::Item(command) => {
+                let job = Act { command: (**command).clone(), rules, clock };
+                Update { stream: command.item.clone().into(), ticket: None, job: Box::new(job) }
+            }
+            Deed::Shared(command) => {
+                let job = CarryShared { command: (**command).clone(), ticket: None, rules, clock };
+                Update { stream: command.stream().into(), ticket: None, job: Box::new(job) }
+            }
+        };
+        self.inner.journal.update(update).map(drop).map_err(Refusal::from)
+    }
+
+    fn signs(&self, items: &[Item]) -> Result<Signs, Refusal> {
+        let mut signs = Signs::default();
+        for Beat { name, at, .. } in self.inner.journal.beats(Pulse::Component)? {
+            signs.components.insert(name, at);
+        }
+        for (pulse, seen) in [(Pulse::Session, &mut signs.sessions), (Pulse::Wait, &mut signs.waits)] {
+            for Beat { name, at, .. } in self.inner.journal.beats(pulse)? {
+                seen.extend(name.as_str().parse::<SessionId>().map(|session| (session, at)));
+            }
+        }
+        for (id, session) in items.iter().flat_map(|item| &item.sessions) {
+            match session.process.as_ref().filter(|_| session.busy_since.is_some()).and_then(processes::runs) {
+                Some(true) => signs.running.insert(id.clone()),
+                Some(false) => signs.gone.insert(id.clone()),
+                None => false,
+            };
+        }
+        Ok(signs)
+    }
+
+    /// Signs of life that say nothing any more.
+    fn forget(&self, signs: &Signs) -> Result<(), Refusal> {
+        let now: Moment = self.now();
+        let old = |seen: &std::collections::BTreeMap<SessionId, Moment>, span: Span| {
+            let old = seen.iter().filter(|(_, at)| now.since(**at) > span);
+            old.filter_map(|(session, _)| session.as_str().parse().ok()).collect::<Vec<ComponentName>>()
+        };
+        let waits = old(&signs.waits, Span::minutes(5));
+        for (pulse, names) in [(Pulse::Session, old(&signs.sessions, FORGOTTEN)), (Pulse::Wait, waits)] {
+            for name in names {
+                self.inner.journal.still(pulse, &name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn active_questions(snapshot: &dyn Snapshot, items: &[Item]) -> Result<Vec<Question>, Refusal> {
+    let mut questions = Vec::new();
+    for item in items.iter().filter(|item| item.has_active_questions()) {
+        for number in item.open.keys().chain(&item.answered) {
+            questions.extend(snapshot.question(&item.question_id(*number))?);
+        }
+    }
+    Ok(questions)
+}
