@@ -5,14 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::id::{AgentName, ItemId, SessionId};
 use crate::item::Item;
 use crate::moment::Span;
-use crate::policy::Rules;
+use crate::policy::{Patience, Rules};
 
 /// When a session that does not get on is looked at again.
 pub const LOOK_AGAIN: Span = Span::minutes(5);
-/// From then on a human decides what becomes of it.
-const ESCALATE: Span = Span::minutes(20);
-/// From then on it is given up.
-const INTERRUPT: Span = Span::minutes(30);
 
 /// What is done about a session that does not get on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +22,10 @@ pub enum OnStuck {
 }
 
 /// What is done about a session that has not got on for so long.
-pub fn on_stuck(busy: Span) -> OnStuck {
+pub fn on_stuck(busy: Span, patience: &Patience) -> OnStuck {
     match busy {
-        busy if busy >= INTERRUPT => OnStuck::Interrupt,
-        busy if busy >= ESCALATE => OnStuck::Escalate,
+        busy if busy >= patience.interrupt => OnStuck::Interrupt,
+        busy if busy >= patience.escalate => OnStuck::Escalate,
         _ => OnStuck::Watch,
     }
 }
@@ -106,7 +102,7 @@ mod tests {
             (30, OnStuck::Interrupt),
             (600, OnStuck::Interrupt),
         ] {
-            assert_eq!(on_stuck(Span::minutes(minutes)), done, "{minutes}");
+            assert_eq!(on_stuck(Span::minutes(minutes), &Patience::default()), done, "{minutes}");
         }
     }
 

@@ -107,7 +107,7 @@ pub use moment::{Moment, Span};
 pub use party::{Party, Via};
 pub use path::ProjectPath;
 pub use pattern::{Pattern, SAME, is_repeat, similarity};
-pub use policy::{Agent, Autonomy, Config, Gate, Guarded, HumanInput, OnTimeout, ProjectConfig, Rules};
+pub use policy::{Agent, Autonomy, Config, Gate, Guarded, HumanInput, OnTimeout, Patience, ProjectConfig, Rules};
 pub use question::{Asker, Blocker, Category, Choice, Entry, EntryKind, Fallback, Kind, Question, Risk, Status};
 pub use quota::Quota;
 pub use refusal::{Code, Refusal};

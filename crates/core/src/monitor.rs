@@ -180,7 +180,7 @@ pub fn survey(scene: &Scene<'_>, rules: &Rules, at: Moment) -> Vec<Finding> {
     findings.extend(stuck::find(scene, rules, &leaving));
     leaving.extend(escalated(&findings));
     findings.extend(deadlock::find(scene, rules, &leaving, at));
-    findings.extend(health::find(scene, at));
+    findings.extend(health::find(scene, &rules.config.monitor, at));
     findings
 }
 

@@ -76,6 +76,9 @@ pub struct Config {
     /// How humans are asked.
     #[serde(default)]
     pub human_input: HumanInput,
+    /// When the monitor acts.
+    #[serde(default)]
+    pub monitor: Patience,
     /// The roles.
     #[serde(default)]
     pub agents: BTreeMap<AgentName, Agent>,
@@ -157,6 +160,41 @@ impl HumanInput {
             (blocker == Blocker::SecurityDecision).then_some(Guarded::SecurityDecision),
         ];
         guarded.into_iter().flatten().all(|it| self.allow_timeout_for.contains(&it))
+    }
+}
+
+/// `[monitor]`: for how long a session may say nothing, or not get on.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Patience {
+    /// How long a component or a session may show no sign of life.
+    pub silence: Span,
+    /// How long a session may work without getting on, before it is found to be stuck.
+    pub stuck: Span,
+    /// From then on a human decides what becomes of it.
+    pub escalate: Span,
+    /// From then on it is given up.
+    pub interrupt: Span,
+    /// The steps in which a session is stuck sooner or later than elsewhere.
+    pub steps: BTreeMap<String, Span>,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            silence: Span::minutes(5),
+            stuck: Span::minutes(10),
+            escalate: Span::minutes(20),
+            interrupt: Span::minutes(30),
+            steps: [("database", 5), ("tests", 15)].map(|(step, it)| (step.to_owned(), Span::minutes(it))).into(),
+        }
+    }
+}
+
+impl Patience {
+    /// How long a session may go without getting on in a step.
+    pub fn in_step(&self, step: Option<&str>) -> Span {
+        step.and_then(|step| self.steps.get(step)).copied().unwrap_or(self.stuck)
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn ask_about(now: &Now<'_>, session: &SessionId, since: Moment) -> Re
         blocker: Blocker::None,
         topic: format!("{agent} does not get on with item {item}"),
         prompt: format!("{message}. Wait, skip the step, or start it again?"),
-        context: Some("Without an answer it is given up after 30 minutes.".to_owned()),
+        context: Some(format!("Without an answer it is given up after {}.", now.rules.config.monitor.interrupt)),
         details: Some(Map::from_iter([("session".to_owned(), json!(session)), ("since".to_owned(), json!(since))])),
         options: vec![
             choice("wait", "Wait", "It goes on as it is; the clock starts anew"),

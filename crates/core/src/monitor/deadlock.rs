@@ -2,7 +2,7 @@
 //!
 //! Sessions wait for agents (blocking questions) and for sessions (files). A session goes on when all that it waits for comes;
 //! an agent can answer while any of its sessions goes on. Whoever cannot go on, however the others do, is in a deadlock; the
-//! circles in it are found with Tarjan's algorithm, and one wait of each is broken until none is left.
+//! knots in it are the strongly connected parts of the graph, and one wait of each is broken until none is left.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -156,7 +156,7 @@ impl<'a> Waits<'a> {
         let knot = self
             .graph
             .filter_map(|place, _| held[place.index()].then_some(place), |place, edge| counts(edge).then_some(place));
-        let mut knots = petgraph::algo::tarjan_scc(&knot);
+        let mut knots = petgraph::algo::kosaraju_scc(&knot);
         for knot in &mut knots {
             knot.sort_unstable();
         }
@@ -255,12 +255,11 @@ impl<'a> Waits<'a> {
             Why::Question(item, number, _) => {
                 Some(Deed::escalate(&QuestionId { item: item.clone(), number }, Cause::Deadlock, cycle))
             }
-            Why::Lock { waiter, lock, .. } => {
-                let between = self.graph.edge_weights().filter_map(|edge| match edge.cause {
-                    Why::Lock { waiter: it, lock: held, path, .. } if it == waiter && held.session == lock.session => {
-                        Some(path)
-                    }
-                    _ => None,
+            Why::Lock { lock, .. } => {
+                let (from, to) = self.graph.edge_endpoints(place)?;
+                let between = self.graph.edges_connecting(from, to).filter_map(|edge| match edge.weight().cause {
+                    Why::Lock { path, .. } => Some(path),
+                    Why::Question(..) | Why::Session => None,
                 });
                 let session = lock.session.clone();
                 let action = Action::Preempt { session, wanted: between.cloned().collect(), cycle };

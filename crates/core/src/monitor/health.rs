@@ -10,13 +10,11 @@ use crate::arbiter::{LOOK_AGAIN, OnStuck, heir, on_stuck};
 use crate::command::Action;
 use crate::id::SessionId;
 use crate::item::{Item, Stage};
-use crate::moment::{Moment, Span};
+use crate::moment::Moment;
+use crate::policy::Patience;
 use crate::session::Session;
 
-/// How long a component may show no sign of life.
-const SILENCE: Span = Span::minutes(5);
-
-pub(super) fn find(scene: &Scene<'_>, at: Moment) -> Vec<Finding> {
+pub(super) fn find(scene: &Scene<'_>, patience: &Patience, at: Moment) -> Vec<Finding> {
     let mut findings = Vec::new();
     let locked = last_locked(scene);
     for item in scene.items {
@@ -24,12 +22,12 @@ pub(super) fn find(scene: &Scene<'_>, at: Moment) -> Vec<Finding> {
             if let Some(since) = session.busy_since {
                 let stirred = locked.get(id).copied().unwrap_or(since).max(since);
                 let seat = Seat { item, id, session, since, stirred };
-                findings.extend(seat.silence(scene, at));
-                findings.extend(seat.no_progress(scene, at));
+                findings.extend(seat.silence(scene, patience, at));
+                findings.extend(seat.no_progress(scene, patience, at));
             }
         }
     }
-    let silent = scene.signs.components.iter().filter(|(_, beat)| at.since(**beat) >= SILENCE);
+    let silent = scene.signs.components.iter().filter(|(_, beat)| at.since(**beat) >= patience.silence);
     findings.extend(silent.map(|(name, beat)| {
         let message = format!("{name} has shown no sign of life for {}", at.since(*beat).rough());
         down(None, name.as_str(), Severity::Error, message, scene, at)
@@ -47,15 +45,6 @@ fn last_locked<'a>(scene: &Scene<'a>) -> BTreeMap<&'a SessionId, Moment> {
     last
 }
 
-/// How long a session may go without getting on, by the phase that it is in.
-fn patience(item: &Item) -> Span {
-    match item.step() {
-        Some("database") => Span::minutes(5),
-        Some("tests") => Span::minutes(15),
-        _ => Span::minutes(10),
-    }
-}
-
 /// A session that was started on an item and is not over.
 struct Seat<'a> {
     item: &'a Item,
@@ -69,7 +58,7 @@ struct Seat<'a> {
 
 impl Seat<'_> {
     /// Its process is gone, or it said nothing for long and nothing else says that it runs.
-    fn silence(&self, scene: &Scene<'_>, at: Moment) -> Option<Finding> {
+    fn silence(&self, scene: &Scene<'_>, patience: &Patience, at: Moment) -> Option<Finding> {
         let signs = scene.signs;
         if signs.gone.contains(self.id) {
             let message = format!("the process of {} on item `{}` is gone", self.id, self.item.id);
@@ -81,7 +70,7 @@ impl Seat<'_> {
         }
         let heard = signs.sessions.get(self.id).copied().max(Some(self.session.last_activity)).unwrap_or(self.since);
         let silent = at.since(heard.max(self.stirred));
-        if silent < SILENCE || signs.running.contains(self.id) || self.waits(scene, at) {
+        if silent < patience.silence || signs.running.contains(self.id) || self.waits(scene, at) {
             return None;
         }
         let message = format!("{} on item `{}` has been silent for {}", self.id, self.item.id, silent.rough());
@@ -89,10 +78,10 @@ impl Seat<'_> {
     }
 
     /// It works, and for too long without getting on. Whoever waits for an answer, a human or a file is not stuck.
-    fn no_progress(&self, scene: &Scene<'_>, at: Moment) -> Option<Finding> {
+    fn no_progress(&self, scene: &Scene<'_>, patience: &Patience, at: Moment) -> Option<Finding> {
         let busy = at.since(self.stirred);
         let works = matches!(self.item.stage, Stage::Step(_)) && !self.waits(scene, at);
-        if busy < patience(self.item) || !works || scene.signs.gone.contains(self.id) {
+        if busy < patience.in_step(self.item.step()) || !works || scene.signs.gone.contains(self.id) {
             return None;
         }
         let step = self.item.step().unwrap_or_default();
@@ -107,7 +96,7 @@ impl Seat<'_> {
         };
         let alert = Deed::raise(alarm, scene.alerts, at);
         let asked = self.item.open.values().any(|open| open.about_session && open.session == *self.id);
-        let (decided, next) = match on_stuck(busy) {
+        let (decided, next) = match on_stuck(busy, patience) {
             OnStuck::Watch => (None, format!("it is looked at again in {}", LOOK_AGAIN.rough())),
             OnStuck::Escalate if asked => (None, "a human was asked what becomes of it".to_owned()),
             OnStuck::Escalate => (Some(Action::AskAbout { session, since }), "a human decides".to_owned()),

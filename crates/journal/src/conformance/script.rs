@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use querent_core::{
     Action, Agent, AgentName, Applied, Ask, Autonomy, Blocker, Choice, Command, Config, Envelope, Fallback, Gate,
-    HumanInput, Item, ItemId, Kind, LearnedId, Moment, Needs, Outcome, Party, ProjectConfig, QuestionId, Refusal, Risk,
-    Rules, SharedAction, SharedCommand, Span, State, Step, Ticket, Via, Workflow, apply, apply_shared, needs,
-    needs_of_tick, tick,
+    HumanInput, Item, ItemId, Kind, LearnedId, Moment, Needs, Outcome, Party, Patience, ProjectConfig, QuestionId,
+    Refusal, Risk, Rules, SharedAction, SharedCommand, Span, State, Step, Ticket, Via, Workflow, apply, apply_shared,
+    needs, needs_of_tick, tick,
 };
 
 use super::Broken;
@@ -179,6 +179,7 @@ fn rules() -> Result<Rules, Refusal> {
     let config = Config {
         project: ProjectConfig { name: "suite".to_owned(), workflow: None, autonomy: Autonomy::AlwaysAsk },
         human_input: HumanInput::default(),
+        monitor: Patience::default(),
         agents: agents.into(),
         providers: std::collections::BTreeMap::new(),
     };
