@@ -7,6 +7,7 @@
 mod cache;
 mod clock;
 mod disk;
+mod monitor;
 mod project;
 mod shell;
 
@@ -19,7 +20,7 @@ use crate::{Failure, cargo};
 use cache::Cache;
 
 /// Every suite there is.
-const SUITES: &[Suite] = &[shell::SUITE, disk::SUITE, clock::SUITE];
+const SUITES: &[Suite] = &[shell::SUITE, disk::SUITE, clock::SUITE, monitor::SUITE];
 
 /// Cases that need the same things.
 struct Suite {

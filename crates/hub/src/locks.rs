@@ -66,19 +66,19 @@ impl Handle {
         let first = self.execute(&wanted.command(item.clone(), by.clone(), true), operation);
         let mut waits = first.read::<LockReply>().is_ok_and(|reply| !reply.waiting.is_empty());
         let mut reply = first;
-        let mut seen = None;
+        let mut tried = None;
         while waits {
             let notified = changed.notified();
             beat()?;
-            let resources = self.resources()?;
-            let due = earliest(&resources, self.now());
-            if seen != Some(resources.version) || due.is_some_and(|due| due <= self.now()) {
+            let (resources, now) = (self.resources()?, self.now());
+            if tried.is_none_or(|tried| has_changed(&resources, tried, now)) {
                 reply = self.execute(&wanted.command(item.clone(), by.clone(), false), None);
                 waits = reply.read::<LockReply>().is_err_and(|it| matches!(it.code, Code::FileLocked | Code::NotOwner));
-                seen = Some(resources.version);
+                tried = Some((resources.version, now));
                 continue;
             }
-            let next = due.map_or(RENEWAL, |due| Duration::from_millis(due.since(self.now()).as_millis() + 1));
+            let ends = resources.locks.values().map(|lock| lock.expires_at).filter(|end| *end > now).min();
+            let next = ends.map_or(RENEWAL, |end| Duration::from_millis(end.since(now).as_millis()));
             tokio::select! {
                 () = notified => {}
                 () = sleep(next.min(RENEWAL)) => {}
@@ -126,7 +126,8 @@ impl Wanted {
     }
 }
 
-/// When the first lock of all expires that has not yet.
-fn earliest(resources: &Resources, now: Moment) -> Option<Moment> {
-    resources.locks.values().map(|lock| lock.expires_at).filter(|end| *end > now).min()
+/// Whether the files may be free that were not at an earlier look: something happened to some, or the time of some is over.
+fn has_changed(resources: &Resources, (version, then): (u64, Moment), now: Moment) -> bool {
+    let is_over = |end: Moment| then < end && end <= now;
+    resources.version != version || resources.locks.values().any(|lock| is_over(lock.expires_at))
 }

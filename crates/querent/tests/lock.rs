@@ -56,7 +56,7 @@ fn whoever_waits_has_the_files_as_soon_as_they_are_free() {
     let project = at_work();
     project.ok(&["lock", "src", "--session", "engineer@42"]);
 
-    let waiter = ["lock", "src/a.rs", "--session", "architect@42", "--wait", "10m", "--json"];
+    let waiter = ["lock", "src/a.rs", "--session", "architect@42", "--wait", "1m", "--json"];
     let child = Project::start(&mut project.querent(&waiter));
     // The wait is on record; that is what is waited for here.
     while project.ok(&["locks"])["locks"][0]["waiting"] != json!(["architect@42"]) {
@@ -67,6 +67,16 @@ fn whoever_waits_has_the_files_as_soon_as_they_are_free() {
     let output = Output::of(child.wait_with_output().unwrap());
     assert_eq!(output.json()["data"], json!({ "granted": ["src/a.rs"], "waiting": [] }));
     assert_eq!(project.ok(&["locks"])["locks"][0]["waiting"], json!([]));
+}
+
+#[test]
+fn whoever_waits_has_the_files_when_the_lock_of_another_expires() {
+    let project = at_work();
+    project.ok(&["lock", "src", "--session", "engineer@42", "--ttl", "1s"]);
+
+    let reply = project.ok(&["lock", "src/a.rs", "--session", "architect@42", "--wait", "1m"]);
+
+    assert_eq!(reply["granted"], json!(["src/a.rs"]));
 }
 
 #[test]

@@ -111,6 +111,11 @@ impl Running {
         self.child.try_wait().map(|status| status.is_none()).map_err(|error| error.to_string())
     }
 
+    /// Ends it as a crash does.
+    pub(super) fn kill(mut self) -> Result<(), String> {
+        self.child.kill().and_then(|()| self.child.wait()).map(drop).map_err(|error| error.to_string())
+    }
+
     /// Its reply, when it has ended.
     pub(super) fn reply(self) -> Result<Reply, String> {
         let output = self.child.wait_with_output().map_err(|error| error.to_string())?;
