@@ -85,6 +85,10 @@ fn the_other_commands_that_look_at_everything_run_it_too() {
         let project = deadlocked();
         project.ok(line);
         assert_eq!(project.ok(&["alerts"])["alerts"][0]["type"], "deadlock", "{line:?}");
+        for page in ["ready", "questions"] {
+            let text = project.run(&[page]).stdout;
+            assert!(text.ends_with("next: an alert waits to be seen: `querent alerts`\n"), "{text}");
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! `querent alerts`: what people should look at.
 
 use querent_core::Alert;
+use querent_hub::Handle;
 use serde::Serialize;
 
 use super::{alerts_ack, monitor};
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
-use crate::cli::output::Paint;
+use crate::cli::output::{Page, Paint};
 use crate::cli::table::{Cell, Table};
 use crate::cli::text::age;
 
@@ -69,4 +70,14 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<u8, Failure> {
             page.next("say that you have seen one with `querent alerts ack ID`");
         }
     })
+}
+
+/// Says on the page of another command that alerts wait to be seen.
+pub(super) fn mention(page: &mut Page, hub: &Handle) {
+    let waiting = hub.alerts().map_or(0, |alerts| alerts.iter().filter(|alert| !alert.acknowledged).count());
+    match waiting {
+        0 => {}
+        1 => page.next("an alert waits to be seen: `querent alerts`"),
+        many => page.next(format!("{many} alerts wait to be seen: `querent alerts`")),
+    }
 }

@@ -4,6 +4,7 @@ use querent_core::view::{Filter, QuestionView, StatusFilter};
 use querent_core::{ItemId, Question};
 use serde::Serialize;
 
+use super::alerts;
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::input::one_of;
@@ -53,7 +54,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let reply = Reply { count: views.len(), questions: views };
     context.reply(&reply, |page| {
         if found.is_empty() {
-            return none(page, args.status);
+            none(page, args.status);
+            return alerts::mention(page, &hub);
         }
         let mut table = Table::new(["ID", "STATUS", "FROM", "TO", "AGE", "BLOCKS", "TOPIC"]);
         for question in &found {
@@ -69,6 +71,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         }
         table.write(page);
         page.next("read one with `querent show ID`, answer it with `querent answer ID --answer …`");
+        alerts::mention(page, &hub);
     })
 }
 

@@ -1,5 +1,6 @@
 //! `querent ready`: what can be worked on.
 
+use super::alerts;
 use crate::cli::context::{Context, Items};
 use crate::cli::error::Failure;
 use crate::cli::output::Paint;
@@ -18,11 +19,13 @@ Examples:
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, context: &Context) -> Result<u8, Failure> {
-    let items = context.reader()?.ready()?;
+    let hub = context.reader()?;
+    let items = hub.ready()?;
     context.reply(&Items { items: &items }, |page| {
         if items.is_empty() {
             page.line("Nothing is ready: every item has ended or waits to be merged.");
-            return page.next("add one with `querent item add 42 --title …`");
+            page.next("add one with `querent item add 42 --title …`");
+            return alerts::mention(page, &hub);
         }
         let mut table = Table::new(["ID", "STAGE", "AGENT", "READY", "TITLE"]);
         for item in &items {
@@ -34,5 +37,6 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<u8, Failure> {
             table.row([item.id.as_str().into(), stage_cell(&item.stage), agent.into(), ready, Cell::free(&item.title)]);
         }
         table.write(page);
+        alerts::mention(page, &hub);
     })
 }
