@@ -5,6 +5,7 @@ mod digest;
 mod inbox;
 mod learned;
 mod locks;
+mod report;
 mod session;
 mod thread;
 
@@ -13,5 +14,6 @@ pub use digest::{CategoryCount, Digest, DigestBuilder, PairCount, Percentiles, T
 pub use inbox::{Filter, QuestionView, StatusFilter};
 pub use learned::LearnedView;
 pub use locks::{LockView, LocksView, OwnerView, locks};
+pub use report::{nothing_settled, rate, report, times};
 pub use session::{SessionView, sessions};
 pub use thread::thread;

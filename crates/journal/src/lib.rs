@@ -82,7 +82,7 @@ pub trait Snapshot {
 pub enum Which {
     /// Every one.
     All,
-    /// Those with active questions. Costs what is active, not what there is.
+    /// Those with active questions or a session at work. Costs what is active, not what there is.
     Active,
 }
 

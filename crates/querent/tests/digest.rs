@@ -98,10 +98,11 @@ fn people_read_percentages_and_tables() {
 }
 
 #[test]
-fn without_questions_there_are_dashes_and_no_tables() {
+fn without_questions_it_says_so_and_has_no_tables() {
     let text = Project::new().run(&["digest"]).stdout;
 
-    assert!(text.contains("\n  auto-resolved  -\n") && text.contains("\n  humans answer  -\n"), "{text}");
+    assert!(text.contains("\n  auto-resolved  nothing settled yet\n"), "{text}");
+    assert!(text.contains("\n  humans answer  no answers yet\n"), "{text}");
     assert!(!text.contains("TOPIC"), "{text}");
 }
 
@@ -113,4 +114,18 @@ fn what_is_not_a_duration_or_an_item_is_refused() {
     project.refused(&["digest", "--since", "last week"], "usage");
     project.refused(&["digest", "--item", "nothing"], "item_not_found");
     project.refused(&["digest", "--item", "NOT AN ID"], "invalid_input");
+}
+
+#[test]
+fn a_digest_comes_as_markdown_too_and_rates_over_nothing_say_so() {
+    let project = Project::new();
+    let empty = project.run(&["digest", "--format", "md"]).stdout;
+    project.ok(&["ask", "--item", "42", "--from", "engineer", "--topic", "a|b <i>", "--question", "What?"]);
+
+    let text = project.run(&["digest", "--format", "md"]).stdout;
+
+    assert!(empty.contains("| escalated | nothing settled yet | under 20% |"), "{empty}");
+    assert!(text.starts_with("# Questions of all items\n") && text.contains("| a\\|b \\<i\\> | 1 |"), "{text}");
+    let (one, other) = (project.run(&["digest", "--format", "json"]).json(), project.ok(&["digest"]));
+    assert_eq!((&one["data"]["total"], &one["ok"]), (&other["total"], &json!(true)));
 }

@@ -163,7 +163,7 @@ fn put(spare: &Path, path: &Path) -> io::Result<()> {
     fs::rename(spare, path)
 }
 
-/// Marks the item as one with active questions, or not. Says by how much the number of marks changed.
+/// Marks the item as an active one, or not. Says by how much the number of marks changed.
 pub(crate) fn mark(layout: &Layout, item: &Item) -> Result<i64, Error> {
     let path = layout.marker(&item.id);
     let marked = if item.is_active() {

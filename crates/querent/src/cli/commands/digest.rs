@@ -1,6 +1,6 @@
 //! `querent digest`: the metrics of the last days.
 
-use querent_core::view::{Digest, Percentiles};
+use querent_core::view::{Digest, nothing_settled, rate, report, times};
 use querent_core::{ItemId, Span};
 
 use crate::cli::context::Context;
@@ -10,9 +10,6 @@ use crate::cli::table::{Cell, Table};
 
 /// How many rows a table shows to people; `--json` has them all.
 const ROWS: usize = 10;
-
-/// What stands for a rate or a time over nothing.
-const NONE: &str = "-";
 
 /// Show how the last days went: how many questions, who answered them, how fast
 ///
@@ -25,6 +22,7 @@ const NONE: &str = "-";
 Examples:
   querent digest
   querent digest --since 24h
+  querent digest --since 30d --format md > digest.md
   querent digest --since 30d --item 42 --json")]
 pub(crate) struct Args {
     /// How far to look back, like 12h or 7d
@@ -33,13 +31,27 @@ pub(crate) struct Args {
     /// Only the questions of this item
     #[arg(long, value_name = "ID")]
     item: Option<String>,
+    /// Markdown to paste somewhere, or the same as `--json`; without it, a page for the terminal
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Format {
+    Md,
+    Json,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let item: Option<ItemId> = args.item.as_deref().map(str::parse).transpose()?;
     let digest = context.reader()?.digest(args.since, item.as_ref())?;
+    let of = item.map_or_else(|| "all items".to_owned(), |id| format!("item {id}"));
+    match args.format {
+        Some(Format::Json) => return context.as_json().reply(&digest, |_| {}),
+        Some(Format::Md) if !context.json => return context.tell(|page| page.text(&report(&digest, &of))),
+        _ => {}
+    }
     context.reply(&digest, |page| {
-        let of = item.map_or_else(|| "all items".to_owned(), |id| format!("item {id}"));
         page.paint(Paint::Bold, &format!("The last {}", args.since));
         page.line(format!(" of {of}"));
         summary(page, &digest);
@@ -51,9 +63,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
 
 fn summary(page: &mut Page, it: &Digest) {
     page.line(format!("  questions      {} asked, {} settled, {} open", it.total, it.settled, it.open));
-    page.line(format!("  auto-resolved  {}", percentage(it.auto_resolution_rate)));
-    page.line(format!("  escalated      {}", percentage(it.escalation_rate)));
-    let rounds = it.average_rounds.map_or_else(|| NONE.to_owned(), |rounds| format!("{rounds:.1} a question"));
+    page.line(format!("  auto-resolved  {}", rate(it.auto_resolution_rate)));
+    page.line(format!("  escalated      {}", rate(it.escalation_rate)));
+    let rounds = it.average_rounds.map_or_else(nothing_settled, |rounds| format!("{rounds:.1} a question"));
     page.line(format!("  rounds         {rounds}"));
     page.line(format!("  agents answer  {}", times(&it.time_to_answer.agent)));
     page.line(format!("  humans answer  {}", times(&it.time_to_answer.human)));
@@ -95,34 +107,5 @@ fn write(page: &mut Page, table: Table, rows: usize) {
     table.write(page);
     if rows > ROWS {
         page.line(format!("and {} more", rows - ROWS));
-    }
-}
-
-fn percentage(rate: Option<f64>) -> String {
-    rate.map_or_else(|| NONE.to_owned(), |rate| format!("{:.0}%", rate * 100.0))
-}
-
-fn times(it: &Percentiles) -> String {
-    match (it.p50_seconds, it.p90_seconds) {
-        (Some(half), Some(most)) => {
-            let rough = |seconds| Span::seconds(seconds).rough();
-            format!("half within {}, nine in ten within {}", rough(half), rough(most))
-        }
-        _ => NONE.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_are_percentages_and_times_are_rough() {
-        let quick = Percentiles { p50_seconds: Some(725), p90_seconds: Some(7_300) };
-
-        assert_eq!(percentage(Some(2.0 / 3.0)), "67%");
-        assert_eq!(percentage(None), "-");
-        assert_eq!(times(&quick), "half within 12m, nine in ten within 2h");
-        assert_eq!(times(&Percentiles::default()), "-");
     }
 }
