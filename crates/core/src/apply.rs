@@ -104,10 +104,7 @@ pub fn apply(state: &mut State, command: &Command, ticket: &Ticket, rules: &Rule
     };
     let records = take(state, &command.item.clone().into(), &command.by, Some(&ticket.id), events, at);
     let reply = reply(state, command, &records);
-    // What changes nothing is not remembered: sent again, it changes nothing again.
-    if !records.is_empty() {
-        batches.push(Batch::of(records, ticket, &reply));
-    }
+    batches.push(Batch::of(records, ticket, &reply));
     Applied { batches, reply }
 }
 

@@ -115,7 +115,7 @@ pub(crate) fn decide_shared(
     let (by, via) = (&command.by, command.via);
     Ok(match &command.action {
         SharedAction::Revoke { learned, note } => vec![revoke::decide(state, *learned, note.as_deref(), by, via)?],
-        SharedAction::Own { path, agent } => own::decide(state, path, agent.as_ref(), by, rules)?,
+        SharedAction::Own { path, agent } => own::decide(path, agent.as_ref(), by, rules)?,
         SharedAction::Raise(alarm) => alert::raise(state, (**alarm).clone(), at).into_iter().collect(),
         SharedAction::Acknowledge { alert } => vec![alert::acknowledge(state, *alert, by, via)?],
     })

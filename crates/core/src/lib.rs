@@ -79,6 +79,7 @@ mod resources;
 mod session;
 mod state;
 mod stream;
+mod table;
 pub mod view;
 pub mod wire;
 mod workflow;

@@ -17,7 +17,7 @@ use crate::moment::{Moment, Span};
 use crate::party::{Party, Via};
 use crate::policy::Rules;
 use crate::question::{Question, words};
-use crate::resources::Resources;
+use crate::resources::{Resources, Wait};
 
 /// What the survey looks at: views of what is open, and the signs of life that were seen.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,17 @@ impl Scene<'_> {
     fn waits_for_files(&self, session: &SessionId, at: Moment) -> bool {
         let said = self.signs.waits.get(session).filter(|_| self.resources.waits.contains_key(session));
         said.is_some_and(|said| at.since(*said) <= WAIT_LASTS)
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// All that do. Both lists are sorted, so one walk along them is enough.
+    fn waiting_for_files(&self, at: Moment) -> impl Iterator<Item = (&'a SessionId, &'a Wait)> {
+        let mut said = self.signs.waits.iter().peekable();
+        self.resources.waits.iter().filter(move |(session, _)| {
+            while said.next_if(|(it, _)| it < session).is_some() {}
+            said.peek().is_some_and(|(it, said)| it == session && at.since(**said) <= WAIT_LASTS)
+        })
     }
 }
 

@@ -42,9 +42,11 @@ impl ProjectPath {
         meet(&a, &b, None, &is_any, &within) || covers(&a, &b) || covers(&b, &a)
     }
 
-    /// The names before the first that is a pattern: whatever it covers is below them.
-    pub(crate) fn stem(&self) -> impl Iterator<Item = &str> {
-        self.names().take_while(|name| !name.contains(['*', '?']))
+    /// The names before the first that is a pattern: whatever it covers is below them. Empty for the root.
+    pub(crate) fn stem(&self) -> &str {
+        let plain = self.0.split('/').take_while(|name| !name.contains(['*', '?']) && *name != ".");
+        let length = plain.map(|name| name.len() + 1).sum::<usize>();
+        &self.0[..length.saturating_sub(1)]
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
@@ -104,6 +106,9 @@ fn is_file_name(name: &str) -> bool {
 
 /// Characters of a name.
 fn within(a: &&str, b: &&str) -> bool {
+    if !a.contains(['*', '?']) && !b.contains(['*', '?']) {
+        return a == b;
+    }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     meet(&a, &b, None, &|c| *c == '*', &|a, b| a == b || *a == '?' || *b == '?')
 }

@@ -186,7 +186,7 @@ impl Default for Patience {
             stuck: Span::minutes(10),
             escalate: Span::minutes(20),
             interrupt: Span::minutes(30),
-            steps: [("database", 5), ("tests", 15)].map(|(step, it)| (step.to_owned(), Span::minutes(it))).into(),
+            steps: BTreeMap::new(),
         }
     }
 }
@@ -194,7 +194,12 @@ impl Default for Patience {
 impl Patience {
     /// How long a session may go without getting on in a step.
     pub fn in_step(&self, step: Option<&str>) -> Span {
-        step.and_then(|step| self.steps.get(step)).copied().unwrap_or(self.stuck)
+        let own = step.and_then(|step| self.steps.get(step)).copied();
+        own.unwrap_or_else(|| match step {
+            Some("database") => Span::minutes(5),
+            Some("tests") => Span::minutes(15),
+            _ => self.stuck,
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use crate::id::{AgentName, ItemId, SessionId};
 use crate::moment::Moment;
 use crate::path::ProjectPath;
 use crate::question::words;
+use crate::table::Table;
 
 /// Locks, waits for them, and owners.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -142,34 +143,39 @@ impl Resources {
 
 /// Locks by where they are, so that those at a path are found without looking at all of them.
 pub(crate) struct Index<'a> {
-    by_stem: BTreeMap<String, Vec<(&'a ProjectPath, &'a Lock)>>,
+    /// By the directory, or file, that they are about.
+    at: Table<&'a str, Vec<(&'a ProjectPath, &'a Lock)>>,
+    /// By each directory above that.
+    below: Table<&'a str, Vec<(&'a ProjectPath, &'a Lock)>>,
 }
 
 impl<'a> Index<'a> {
     /// Of the locks that have not expired.
-    pub(crate) fn of(resources: &'a Resources, at: Moment) -> Self {
-        let mut by_stem: BTreeMap<String, Vec<_>> = BTreeMap::new();
-        for (path, lock) in resources.locks.iter().filter(|(_, lock)| lock.expires_at > at) {
-            by_stem.entry(stem(path)).or_default().push((path, lock));
+    pub(crate) fn of(resources: &'a Resources, now: Moment) -> Self {
+        let mut index = Self { at: Table::default(), below: Table::default() };
+        for (path, lock) in resources.locks.iter().filter(|(_, lock)| lock.expires_at > now) {
+            let stem = path.stem();
+            index.at.entry(stem).or_default().push((path, lock));
+            for above in above(stem) {
+                index.below.entry(above).or_default().push((path, lock));
+            }
         }
-        Self { by_stem }
+        index
     }
 
-    /// The locks that overlap a path: those above it and those below it.
-    pub(crate) fn at(&self, path: &ProjectPath) -> impl Iterator<Item = (&'a ProjectPath, &'a Lock)> {
-        let stem = stem(path);
-        let ends = stem.match_indices('/').map(|(place, _)| place + 1).filter(|end| *end < stem.len());
-        let above = std::iter::once(0).chain(ends).filter(|end| *end < stem.len()).map(|end| stem[..end].to_owned());
-        let above: Vec<_> = above.filter_map(|stem| self.by_stem.get(&stem)).flatten().copied().collect();
-        let below = self.by_stem.range(stem.clone()..).take_while(|(it, _)| it.starts_with(&stem));
-        let near = above.into_iter().chain(below.flat_map(|(_, locks)| locks).copied());
-        near.filter(|(held, _)| held.overlaps(path)).collect::<Vec<_>>().into_iter()
+    /// The locks that overlap a path.
+    pub(crate) fn overlapping(&self, path: &ProjectPath) -> impl Iterator<Item = (&'a ProjectPath, &'a Lock)> {
+        let stem = path.stem();
+        let higher = above(stem).chain([stem]).filter_map(|stem| self.at.get(stem));
+        let near = higher.chain(self.below.get(stem)).flatten();
+        near.filter(|(held, _)| held.overlaps(path)).copied().collect::<Vec<_>>().into_iter()
     }
 }
 
-/// What is below a directory begins with its stem.
-fn stem(path: &ProjectPath) -> String {
-    path.stem().flat_map(|name| [name, "/"]).collect()
+/// The directories above a place, from the root on.
+fn above(stem: &str) -> impl Iterator<Item = &str> {
+    let root = (!stem.is_empty()).then_some("");
+    root.into_iter().chain(stem.match_indices('/').map(|(end, _)| &stem[..end]))
 }
 
 #[cfg(test)]
@@ -194,7 +200,7 @@ mod tests {
 
         for path in paths.iter().chain(&["src/auth/x/mod.rs", "src/b.ts", "x", "docs", "nowhere"]) {
             let path: ProjectPath = path.parse().unwrap();
-            let found: BTreeSet<&str> = index.at(&path).map(|(path, _)| path.as_str()).collect();
+            let found: BTreeSet<&str> = index.overlapping(&path).map(|(path, _)| path.as_str()).collect();
             let all: BTreeSet<&str> = resources.in_the_way(&path, &other, at).map(|(path, _)| path.as_str()).collect();
 
             assert_eq!(found, all, "{path}");

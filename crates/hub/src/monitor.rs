@@ -11,12 +11,37 @@ use crate::handle::{Handle, all};
 use crate::jobs::{Act, CarryShared};
 use crate::processes;
 
+/// How often it acts at most before it leaves the rest to the next one.
+const MOST_LOOKS: usize = 4;
 /// When the beats of sessions are forgotten.
 const FORGOTTEN: Span = Span::minutes(24 * 60);
 
 impl Handle {
-    /// Looks at everything that is open and, unless it is a dry run, does what follows. Costs what is open.
+    /// Looks at everything that is open and, unless it is a dry run, does what follows; then looks again, for what was done may
+    /// bring more to light. Costs what is open.
     pub fn monitor(&self, dry_run: bool) -> Result<Vec<Finding>, Refusal> {
+        let (mut findings, signs) = self.look()?;
+        if dry_run {
+            return Ok(findings);
+        }
+        let mut news = findings.clone();
+        for _ in 0..MOST_LOOKS {
+            let deeds: Vec<&Deed> = news.iter().flat_map(|finding| &finding.actions).collect();
+            if deeds.is_empty() {
+                break;
+            }
+            deeds.into_iter().try_for_each(|deed| self.carry_out(deed))?;
+            self.run_due()?;
+            news = self.look()?.0;
+            findings.extend(news.iter().filter(|finding| !finding.actions.is_empty()).cloned());
+        }
+        self.run_due()?;
+        self.forget(&signs)?;
+        Ok(findings)
+    }
+
+    /// What is wrong now, and the signs of life that say so.
+    fn look(&self) -> Result<(Vec<Finding>, Signs), Refusal> {
         let snapshot = self.inner.journal.read()?;
         let items = all(&*snapshot, Which::Active)?;
         let questions = active_questions(&*snapshot, &items)?;
@@ -24,15 +49,7 @@ impl Handle {
         let signs = self.signs(&items)?;
         let (resources, alerts) = (&shared.0, &shared.1);
         let scene = Scene { items: &items, questions: &questions, resources, alerts, signs: &signs };
-        let findings = survey(&scene, &*self.rules()?, self.now());
-        if !dry_run {
-            for deed in findings.iter().flat_map(|finding| &finding.actions) {
-                self.carry_out(deed)?;
-            }
-            self.run_due()?;
-            self.forget(&signs)?;
-        }
-        Ok(findings)
+        Ok((survey(&scene, &*self.rules()?, self.now()), signs))
     }
 
     /// The last alerts, oldest first.

@@ -27,3 +27,14 @@ fn nobody_else_may_unlock() {
     project.refused(&["unlock", "a", "--session", "nobody"], "invalid_input");
     assert_eq!(project.ok(&["locks"])["locks"][0]["path"], "a");
 }
+
+#[test]
+fn a_call_that_is_sent_again_late_takes_nothing_that_was_locked_since() {
+    let project = at_work();
+    let line = ["unlock", "--session", "engineer@42", "--operation-id", "op-1"];
+    let first = project.ok(&line);
+    project.ok(&["lock", "a", "--session", "engineer@42"]);
+
+    assert_eq!(project.ok(&line), first);
+    assert_eq!(project.ok(&["locks"])["locks"][0]["path"], "a");
+}

@@ -6,10 +6,8 @@ use crate::party::Party;
 use crate::path::ProjectPath;
 use crate::policy::Rules;
 use crate::refusal::{Code, Refusal};
-use crate::state::State;
 
 pub(super) fn decide(
-    state: &State,
     path: &ProjectPath,
     agent: Option<&AgentName>,
     by: &Party,
@@ -21,9 +19,6 @@ pub(super) fn decide(
     }
     if let Some(agent) = agent {
         rules.agent(agent)?;
-    }
-    if state.resources.owners.get(path) == agent {
-        return Ok(Vec::new());
     }
     Ok(vec![FileOwned { path: path.clone(), agent: agent.cloned() }.into()])
 }

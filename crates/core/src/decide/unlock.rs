@@ -29,18 +29,19 @@ pub(super) fn decide(now: &Now<'_>, session: &SessionId, paths: &BTreeSet<Projec
             }
         }
     }
+    // What it held is on record even if that is nothing: sent again later, the call must not take what was locked since.
     let paths = if paths.is_empty() { resources.held(&now.item.id, Some(session)) } else { paths.clone() };
-    if paths.is_empty() {
-        return Ok(Vec::new());
-    }
     Ok(vec![LockReleased { paths, session: session.clone(), reason: Release::Unlocked, cycle: None }.into()])
 }
 
-/// It waits no longer; nothing if it does not.
+/// It waits no longer.
 pub(super) fn end_wait(now: &Now<'_>, session: &SessionId) -> Result<Vec<Event>, Refusal> {
     own(now, session)?;
-    let waits = now.state.resources.waits.contains_key(session);
-    Ok(waits.then(|| LockWaitEnded { session: session.clone() }.into()).into_iter().collect())
+    if !now.state.resources.waits.contains_key(session) {
+        let message = format!("{session} does not wait for files");
+        return Err(Refusal::new(Code::InvalidTransition, message, "there is nothing left to do"));
+    }
+    Ok(vec![LockWaitEnded { session: session.clone() }.into()])
 }
 
 /// A session that has finished may still clean up.

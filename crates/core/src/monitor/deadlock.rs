@@ -17,6 +17,7 @@ use crate::moment::Moment;
 use crate::path::ProjectPath;
 use crate::policy::Rules;
 use crate::resources::{Index, Lock};
+use crate::table::Table;
 
 pub(super) fn find(scene: &Scene<'_>, rules: &Rules, leaving: &BTreeSet<QuestionId>, at: Moment) -> Vec<Finding> {
     let mut waits = Waits::of(scene, leaving, at);
@@ -42,7 +43,7 @@ pub(super) fn find(scene: &Scene<'_>, rules: &Rules, leaving: &BTreeSet<Question
 }
 
 /// Who can wait, and can be waited for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Node<'a> {
     /// Goes on when all that it waits for comes.
     Session(&'a SessionId, &'a AgentName),
@@ -92,14 +93,15 @@ type Place = petgraph::graph::EdgeIndex;
 
 struct Waits<'a> {
     graph: DiGraph<Node<'a>, Edge<'a>>,
-    nodes: BTreeMap<Node<'a>, NodeIndex>,
+    nodes: Table<Node<'a>, NodeIndex>,
 }
 
 impl<'a> Waits<'a> {
     fn of(scene: &Scene<'a>, leaving: &BTreeSet<QuestionId>, at: Moment) -> Self {
-        let mut waits = Self { graph: DiGraph::new(), nodes: BTreeMap::new() };
+        let mut waits = Self { graph: DiGraph::new(), nodes: Table::default() };
+        let escalated = scene.questions.iter().filter(|it| it.to.is_human());
         let asked: BTreeMap<&QuestionId, &AgentName> =
-            scene.questions.iter().filter_map(|it| Some((&it.id, it.asked.agent()?))).collect();
+            escalated.filter_map(|it| Some((&it.id, it.asked.agent()?))).collect();
         for item in scene.items.iter().filter(|item| !item.has_ended()) {
             for (id, session) in item.sessions.iter().filter(|(_, it)| it.busy_since.is_some()) {
                 waits.node(Node::Session(id, &session.agent));
@@ -115,9 +117,9 @@ impl<'a> Waits<'a> {
             }
         }
         let index = Index::of(scene.resources, at);
-        for (session, wait) in scene.resources.waits.iter().filter(|(session, _)| scene.waits_for_files(session, at)) {
+        for (session, wait) in scene.waiting_for_files(at) {
             for path in &wait.paths {
-                for (_, lock) in index.at(path).filter(|(_, lock)| lock.session != *session) {
+                for (_, lock) in index.overlapping(path).filter(|(_, lock)| lock.session != *session) {
                     let cause = Why::Lock { waiter: session, since: wait.since, path, lock };
                     let holder = Node::Session(&lock.session, &lock.agent);
                     waits.add(Node::Session(session, &wait.agent), holder, Edge::of(cause));

@@ -1,7 +1,5 @@
 //! Sessions that do not get on, and components that show no sign of life.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::{Deed, Finding, FindingKind, Scene, Severity};
@@ -13,6 +11,7 @@ use crate::item::{Item, Stage};
 use crate::moment::Moment;
 use crate::policy::Patience;
 use crate::session::Session;
+use crate::table::Table;
 
 pub(super) fn find(scene: &Scene<'_>, patience: &Patience, at: Moment) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -36,8 +35,8 @@ pub(super) fn find(scene: &Scene<'_>, patience: &Patience, at: Moment) -> Vec<Fi
 }
 
 /// When sessions last had a file that they wanted.
-fn last_locked<'a>(scene: &Scene<'a>) -> BTreeMap<&'a SessionId, Moment> {
-    let mut last = BTreeMap::new();
+fn last_locked<'a>(scene: &Scene<'a>) -> Table<&'a SessionId, Moment> {
+    let mut last = Table::default();
     for lock in scene.resources.locks.values() {
         let since = last.entry(&lock.session).or_insert(lock.since);
         *since = lock.since.max(*since);
@@ -80,8 +79,8 @@ impl Seat<'_> {
     /// It works, and for too long without getting on. Whoever waits for an answer, a human or a file is not stuck.
     fn no_progress(&self, scene: &Scene<'_>, patience: &Patience, at: Moment) -> Option<Finding> {
         let busy = at.since(self.stirred);
-        let works = matches!(self.item.stage, Stage::Step(_)) && !self.waits(scene, at);
-        if busy < patience.in_step(self.item.step()) || !works || scene.signs.gone.contains(self.id) {
+        let is_short = busy < patience.in_step(self.item.step());
+        if is_short || self.waits(scene, at) || scene.signs.gone.contains(self.id) {
             return None;
         }
         let step = self.item.step().unwrap_or_default();
