@@ -7,6 +7,7 @@
 mod beats;
 mod checkpoint;
 mod commit;
+mod disk;
 mod doctor;
 mod flush;
 mod layout;
@@ -21,7 +22,6 @@ mod scan;
 mod store;
 mod watch;
 
-use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,10 +31,12 @@ use std::time::Duration;
 use querent_core::{ComponentName, Envelope, Record};
 
 use self::commit::{Shared, hold};
+use self::disk::Os;
 use self::flush::LedgersLock;
 use self::reader::Reader;
 use crate::{Beat, Error, Journal, Pulse, Snapshot, Update, Wake, Watch};
 
+pub use self::disk::{Disk, DiskFile, Identity, Open};
 pub use self::doctor::{Finding, Severity};
 
 /// How the engine works.
@@ -48,6 +50,8 @@ pub struct Options {
     pub patience: Duration,
     /// How large a segment of the log grows, in bytes.
     pub segment_limit: u64,
+    /// Where the files are: the system's disk, or one that stands in for it.
+    pub disk: Arc<dyn Disk>,
     /// Called at every step of a write; an error, or the end of the process, there must lose nothing. For tests.
     pub fault: Option<Fault>,
 }
@@ -62,6 +66,8 @@ pub enum Ledgers {
     Prompt,
     /// In a moment of quiet, or a second later: for a process that stays.
     Deferred,
+    /// When [`Files::follow`] is called: for whoever has moments of quiet of their own.
+    OnDemand,
 }
 
 /// How many readers of records are remembered.
@@ -122,6 +128,7 @@ impl Options {
             ledgers: Ledgers::Prompt,
             patience: Duration::from_secs(5),
             segment_limit: 64 << 20,
+            disk: Arc::new(Os),
             fault: None,
         }
     }
@@ -147,6 +154,11 @@ impl Files {
             std::thread::spawn(move || shared.flush_when_quiet())
         });
         Self { shared, flusher }
+    }
+
+    /// Lets the ledgers follow the log now; says whether they do.
+    pub fn follow(&self) -> Result<bool, Error> {
+        self.shared.flush(true)
     }
 
     /// Compares everything that is derived with the log. Changes nothing.
@@ -244,18 +256,19 @@ impl Journal for Files {
     fn sync(&self) -> Result<(), Error> {
         let layout = &self.shared.layout;
         let mut last = 1;
-        while layout.segment(last + 1).exists() {
+        while layout.has(&layout.segment(last + 1)) {
             last += 1;
         }
         let path = layout.segment(last);
-        if !path.exists() {
+        if !layout.has(&path) {
             return Ok(());
         }
-        File::open(&path).and_then(|segment| segment.sync_data()).map_err(Error::io("sync", &path))
+        layout.disk().open(&path, Open::Read).and_then(|segment| segment.sync_data()).map_err(Error::io("sync", &path))
     }
 
     fn watch(&self, wake: Wake) -> Result<Watch, Error> {
-        fs::create_dir_all(self.shared.layout.journal()).map_err(Error::io("make", &self.shared.layout.journal()))?;
-        watch::watch(&self.shared.layout, wake)
+        let layout = &self.shared.layout;
+        layout.disk().create_dir_all(&layout.journal()).map_err(Error::io("make", &layout.journal()))?;
+        watch::watch(layout, wake)
     }
 }

@@ -1,12 +1,11 @@
 //! Signs of life, a small file each under `run/`.
 
-use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use querent_core::{ComponentName, Fingerprint};
 
+use super::disk::Open;
 use super::layout::Layout;
 use crate::Error;
 use crate::beat::{Beat, Pulse, Stored};
@@ -15,11 +14,11 @@ pub(super) fn write(layout: &Layout, beat: &Beat) -> Result<(), Error> {
     let path = file(layout, beat.pulse, &beat.name);
     let text = serde_json::to_vec(&Stored { at: beat.at, name: beat.name.clone() }).unwrap_or_default();
     let write = || {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+        let file = layout.disk().open(&path, Open::Create)?;
         file.write_all_at(&text, 0)
     };
     let written = write().or_else(|error| match error.kind() {
-        io::ErrorKind::NotFound => fs::create_dir_all(layout.beats(beat.pulse)).and_then(|()| write()),
+        io::ErrorKind::NotFound => layout.disk().create_dir_all(&layout.beats(beat.pulse)).and_then(|()| write()),
         _ => Err(error),
     });
     written.map_err(Error::io("write", &path))
@@ -28,12 +27,14 @@ pub(super) fn write(layout: &Layout, beat: &Beat) -> Result<(), Error> {
 /// All of one sort. What cannot be read says nothing.
 pub(super) fn read(layout: &Layout, pulse: Pulse) -> Result<Vec<Beat>, Error> {
     let dir = layout.beats(pulse);
-    let entries = match fs::read_dir(&dir) {
-        Ok(entries) => entries,
+    let names = match layout.disk().names(&dir) {
+        Ok(names) => names,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io("list", &dir)(error)),
     };
-    let stored = entries.filter_map(|entry| serde_json::from_slice::<Stored>(&fs::read(entry.ok()?.path()).ok()?).ok());
+    let stored = names
+        .into_iter()
+        .filter_map(|name| serde_json::from_slice::<Stored>(&layout.disk().read(&dir.join(name)).ok()?).ok());
     let mut beats: Vec<Beat> = stored.map(|Stored { at, name }| Beat { pulse, name, at }).collect();
     beats.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     Ok(beats)
@@ -41,7 +42,7 @@ pub(super) fn read(layout: &Layout, pulse: Pulse) -> Result<Vec<Beat>, Error> {
 
 pub(super) fn remove(layout: &Layout, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
     let path = file(layout, pulse, name);
-    match fs::remove_file(&path) {
+    match layout.disk().remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path)(error)),
         _ => Ok(()),
     }

@@ -1,11 +1,9 @@
 //! Up to where everything that is derived is on disk.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt;
-
 use querent_core::wire;
 use serde::{Deserialize, Serialize};
 
+use super::disk::Open;
 use super::layout::Layout;
 use super::place::Place;
 use crate::Error;
@@ -31,13 +29,13 @@ const LENGTH: usize = 512;
 
 impl Checkpoint {
     /// Of an empty journal.
-    pub(crate) fn empty() -> Self {
-        Self { place: Place::START, items: 0, open: 0, marking: false, boot: boot() }
+    pub(crate) fn empty(layout: &Layout) -> Self {
+        Self { place: Place::START, items: 0, open: 0, marking: false, boot: layout.disk().boot() }
     }
 
     /// The stored one, if it can be read. A writer may be at work on it, so a torn one is read again.
     pub(crate) fn load(layout: &Layout) -> Option<Self> {
-        let file = File::open(layout.checkpoint()).ok()?;
+        let file = layout.disk().open(&layout.checkpoint(), Open::Read).ok()?;
         (0..16).find_map(|_| {
             let mut bytes = [0; LENGTH];
             file.read_exact_at(&mut bytes, 0).ok()?;
@@ -51,7 +49,7 @@ impl Checkpoint {
 
     /// The stored one, if what it promises can be relied on.
     pub(crate) fn sound(layout: &Layout) -> Option<Self> {
-        Self::load(layout).filter(|it| it.is_of_this_boot() && it.place.is_in(layout))
+        Self::load(layout).filter(|it| it.is_of_this_boot(layout) && it.place.is_in(layout))
     }
 
     pub(crate) fn store(&self, layout: &Layout) -> Result<(), Error> {
@@ -59,20 +57,13 @@ impl Checkpoint {
         let mut text = serde_json::to_string(self).unwrap_or_default();
         text.pop();
         let sealed = format!("{text}{}", wire::seal(crc32fast::hash(text.as_bytes())).trim_end());
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(Error::io("write", &path))?;
+        let file = layout.disk().open(&path, Open::Create).map_err(Error::io("write", &path))?;
         file.write_all_at(format!("{sealed:<width$}\n", width = LENGTH - 1).as_bytes(), 0)
             .map_err(Error::io("write", &path))
     }
 
     /// Whether nothing can have been lost since it was written.
-    pub(crate) fn is_of_this_boot(&self) -> bool {
-        self.boot == boot()
+    pub(crate) fn is_of_this_boot(&self, layout: &Layout) -> bool {
+        self.boot == layout.disk().boot()
     }
-}
-
-/// What changes when the machine starts anew; the same always where the system does not tell.
-fn boot() -> String {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    id.trim().to_owned()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use querent_core::Envelope;
@@ -76,7 +76,7 @@ impl Writer {
         loop {
             let lock = match self.lock.take() {
                 Some(lock) => lock,
-                None => Lock::open(&shared.layout.lock(), &shared.options.holder)?,
+                None => Lock::open(shared.layout.disk(), &shared.layout.lock(), &shared.options.holder)?,
             };
             let held = lock.acquire(shared.options.patience, || {
                 if let Some(store) = &mut self.store {
@@ -94,7 +94,7 @@ impl Writer {
 impl Shared {
     pub(crate) fn new(dir: &Path, options: Options) -> Self {
         Self {
-            layout: Layout::new(dir),
+            layout: Layout::new(dir, Arc::clone(&options.disk)),
             options,
             gate: Mutex::default(),
             writer: Mutex::new(Writer { lock: None, store: None }),
@@ -187,7 +187,7 @@ impl Shared {
         self.reach(Step::Written)?;
         let late = match self.options.ledgers {
             Ledgers::Prompt => 1,
-            Ledgers::Deferred => FARTHEST_BEHIND,
+            Ledgers::Deferred | Ledgers::OnDemand => FARTHEST_BEHIND,
         };
         if store.behind() < late {
             return Ok(());
@@ -238,7 +238,7 @@ impl Shared {
 
     /// Lets the derived files follow; says whether they do. Where another process is at it, or was a moment ago, that is
     /// enough, unless this is the last time.
-    fn flush(&self, last: bool) -> Result<bool, Error> {
+    pub(crate) fn flush(&self, last: bool) -> Result<bool, Error> {
         let mut writer = hold(&self.writer);
         // The lock comes before the plan: a plan that somebody else has carried out is work for nothing.
         let Some(lock) = LedgersLock::take(&self.layout)? else { return Ok(false) };

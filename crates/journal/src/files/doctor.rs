@@ -119,13 +119,13 @@ fn compare_ledgers(
             }
         }
         let active = state.item.as_ref().is_some_and(querent_core::Item::is_active);
-        if active != layout.marker(id).exists() {
+        if active != layout.has(&layout.marker(id)) {
             findings.push(derived("the mark of an item with active questions is wrong", &layout.marker(id)));
         }
     }
-    let items = ledger::names(&layout.items())?.into_iter().map(|id| (layout.item_dir(&id), Stream::from(id)));
+    let items = ledger::names(layout, &layout.items())?.into_iter().map(|id| (layout.item_dir(&id), Stream::from(id)));
     let shared = Shared::ALL.into_iter().map(|which| (layout.shared(which), Stream::from(which)));
-    for (path, _) in items.chain(shared).filter(|(path, stream)| !states.contains_key(stream) && path.exists()) {
+    for (path, _) in items.chain(shared).filter(|(path, stream)| !states.contains_key(stream) && layout.has(path)) {
         findings.push(Finding {
             severity: Severity::Warning,
             what: "a ledger is of something that the log does not know".to_owned(),

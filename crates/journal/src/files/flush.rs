@@ -3,11 +3,12 @@
 //! This has a lock of its own, so that it can go on beside the writers of the log. Whoever wants both takes the journal's
 //! first. A ledger may be written from any line on that is not before the checkpoint: readers add the rest of the log.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::TryLockError;
 
 use querent_core::{Item, Question, Shared, State};
 
 use super::checkpoint::Checkpoint;
+use super::disk::{DiskFile, Open};
 use super::layout::Layout;
 use super::operations::{Index, Start};
 use super::place::Place;
@@ -65,7 +66,7 @@ pub(crate) enum Flushed {
 }
 
 /// The lock of the derived files, held. Dropping it, or dying, frees it.
-pub(crate) struct LedgersLock(File);
+pub(crate) struct LedgersLock(Box<dyn DiskFile>);
 
 impl Drop for LedgersLock {
     fn drop(&mut self) {
@@ -92,10 +93,9 @@ impl LedgersLock {
         }
     }
 
-    fn open(layout: &Layout) -> Result<File, Error> {
+    fn open(layout: &Layout) -> Result<Box<dyn DiskFile>, Error> {
         let path = layout.ledgers_lock();
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        file.map_err(Error::io("open", &path))
+        layout.disk().open(&path, Open::Create).map_err(Error::io("open", &path))
     }
 }
 

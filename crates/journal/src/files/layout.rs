@@ -1,20 +1,38 @@
 //! Where things are under `.querent/`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use querent_core::{ItemId, QuestionId, Shared};
 
+use super::disk::Disk;
 use crate::Pulse;
 
-/// The paths of one project.
-#[derive(Clone, Debug)]
+/// The paths of one project, and the disk that they are on.
+#[derive(Clone)]
 pub(crate) struct Layout {
     dir: PathBuf,
+    disk: Arc<dyn Disk>,
 }
 
 impl Layout {
-    pub(crate) fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned() }
+    pub(crate) fn new(dir: &Path, disk: Arc<dyn Disk>) -> Self {
+        Self { dir: dir.to_owned(), disk }
+    }
+
+    /// On the system's own disk.
+    #[cfg(test)]
+    pub(crate) fn of(dir: &Path) -> Self {
+        Self::new(dir, Arc::new(super::disk::Os))
+    }
+
+    pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    /// Whether something of this project has this name.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.disk.exists(path)
     }
 
     pub(crate) fn dir(&self) -> &Path {

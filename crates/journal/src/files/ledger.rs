@@ -1,14 +1,13 @@
 //! The ledgers: what an item and its questions are, as JSON that people can read. Derived from the log, written by rename.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use querent_core::{Item, ItemId, Question, QuestionId, Shared, State, Stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::disk::{Disk, Open};
 use super::layout::Layout;
 use super::place::Place;
 use crate::Error;
@@ -75,7 +74,7 @@ pub(crate) fn read_shared(layout: &Layout, which: Shared) -> Result<Found<State>
 /// A file that looks bad is looked at again: it may have become the spare one while it was read.
 fn read<T: DeserializeOwned>(layout: &Layout, path: &Path, is_it: impl Fn(&T) -> bool) -> Result<Found<T>, Error> {
     for _ in 0..3 {
-        let bytes = match fs::read(path) {
+        let bytes = match layout.disk().read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Missing),
             Err(error) => return Err(Error::io("read", path)(error)),
@@ -133,34 +132,28 @@ fn unseal<T: DeserializeOwned>(text: &[u8]) -> Option<(T, Place)> {
 /// Writes a ledger beside its place and puts it there in one step. What it replaces is the spare file of the next one: no file
 /// is made for a ledger that is there, and none is deleted. Under the lock of the ledgers.
 fn write(layout: &Layout, path: &Path, text: &[u8]) -> Result<(), Error> {
-    let spare = layout.spare();
+    let (disk, spare) = (&**layout.disk(), layout.spare());
     let write = || {
-        let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&spare)?;
+        let file = disk.open(&spare, Open::Create)?;
         file.write_all_at(text, 0)?;
         file.set_len(text.len() as u64)
     };
-    let written = or_in_new_dir(&spare, write).and_then(|()| or_in_new_dir(path, || put(&spare, path)));
+    let written =
+        or_in_new_dir(disk, &spare, write).and_then(|()| or_in_new_dir(disk, path, || put(disk, &spare, path)));
     written.map_err(Error::io("write", path))
 }
 
-fn or_in_new_dir(path: &Path, step: impl Fn() -> io::Result<()>) -> io::Result<()> {
+fn or_in_new_dir(disk: &dyn Disk, path: &Path, step: impl Fn() -> io::Result<()>) -> io::Result<()> {
     step().or_else(|error| match (error.kind(), path.parent()) {
-        (io::ErrorKind::NotFound, Some(dir)) => fs::create_dir_all(dir).and_then(|()| step()),
+        (io::ErrorKind::NotFound, Some(dir)) => disk.create_dir_all(dir).and_then(|()| step()),
         _ => Err(error),
     })
 }
 
 /// The two files change places, where the system can do that and there are two. Some file systems write a file out when a rename
 /// replaces another by it; a ledger need not be durable, and every sync of the log would wait for it.
-fn put(spare: &Path, path: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        if renameat_with(CWD, spare, CWD, path, RenameFlags::EXCHANGE).is_ok() {
-            return Ok(());
-        }
-    }
-    fs::rename(spare, path)
+fn put(disk: &dyn Disk, spare: &Path, path: &Path) -> io::Result<()> {
+    disk.exchange(spare, path).or_else(|_| disk.rename(spare, path))
 }
 
 /// Marks the item as an active one, or not. Says by how much the number of marks changed.
@@ -173,7 +166,7 @@ pub(crate) fn mark(layout: &Layout, item: &Item) -> Result<i64, Error> {
             Err(error) => Err(error),
         }
     } else {
-        match fs::remove_file(&path) {
+        match layout.disk().remove_file(&path) {
             Ok(()) => Ok(-1),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
             Err(error) => Err(error),
@@ -184,12 +177,13 @@ pub(crate) fn mark(layout: &Layout, item: &Item) -> Result<i64, Error> {
 
 /// A mark is one more name of one empty file: names come and go without files being made and deleted.
 fn set_mark(layout: &Layout, path: &Path) -> io::Result<()> {
-    let linked = fs::hard_link(layout.mark(), path);
+    let disk = &**layout.disk();
+    let linked = disk.hard_link(&layout.mark(), path);
     match linked {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             // The empty file is not there yet, has all the names that it can have, or the system knows no links.
-            or_in_new_dir(path, || fs::OpenOptions::new().write(true).create_new(true).open(path).map(drop))?;
-            let _ = fs::hard_link(path, layout.mark());
+            or_in_new_dir(disk, path, || disk.open(path, Open::CreateNew).map(drop))?;
+            let _ = disk.hard_link(path, &layout.mark());
             Ok(())
         }
         linked => linked,
@@ -197,14 +191,13 @@ fn set_mark(layout: &Layout, path: &Path) -> io::Result<()> {
 }
 
 /// The names in a directory of items or marks, sorted.
-pub(crate) fn names(dir: &Path) -> Result<Vec<ItemId>, Error> {
-    let entries = match fs::read_dir(dir) {
+pub(crate) fn names(layout: &Layout, dir: &Path) -> Result<Vec<ItemId>, Error> {
+    let entries = match layout.disk().names(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io("list", dir)(error)),
     };
-    let mut names: Vec<ItemId> =
-        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()?.parse().ok()).collect();
+    let mut names: Vec<ItemId> = entries.into_iter().filter_map(|name| name.into_string().ok()?.parse().ok()).collect();
     names.sort_unstable();
     Ok(names)
 }

@@ -1,8 +1,7 @@
 //! Locks between processes: the operating system's own, so that a crash frees it at once.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::TryLockError;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
@@ -12,6 +11,7 @@ use querent_core::Moment;
 use serde::{Deserialize, Serialize};
 
 use super::commit::hold;
+use super::disk::{Disk, DiskFile, Identity, Open};
 use crate::Error;
 
 /// What the lock file says, for people who wonder who holds it. It is no part of the locking.
@@ -30,10 +30,10 @@ const SIGNED_ANEW: Duration = Duration::from_secs(1);
 
 /// The way to the lock.
 pub(crate) struct Lock {
+    disk: Arc<dyn Disk>,
     path: PathBuf,
-    file: Arc<File>,
-    /// The file's device and number, by which it is known.
-    identity: (u64, u64),
+    file: Arc<dyn DiskFile>,
+    identity: Identity,
     agent: String,
     signed: Mutex<Option<Instant>>,
     /// The thread that queues up for this process, once it had to.
@@ -44,7 +44,7 @@ pub(crate) struct Lock {
 type Wish = mpsc::SyncSender<io::Result<Held>>;
 
 /// The lock, held. Dropping it, or dying, frees it.
-pub(crate) struct Held(Arc<File>);
+pub(crate) struct Held(Arc<dyn DiskFile>);
 
 impl Drop for Held {
     fn drop(&mut self) {
@@ -54,13 +54,14 @@ impl Drop for Held {
 }
 
 impl Lock {
-    pub(crate) fn open(path: &Path, agent: &str) -> Result<Self, Error> {
+    pub(crate) fn open(disk: &Arc<dyn Disk>, path: &Path, agent: &str) -> Result<Self, Error> {
         let agent = agent.chars().take(64).collect();
-        let file = open(path).map_err(Error::io("open", path))?;
-        let identity = identity(&file.metadata().map_err(Error::io("open", path))?);
+        let file = disk.open(path, Open::Create).map_err(Error::io("open", path))?;
+        let identity = file.identity().map_err(Error::io("open", path))?;
         Ok(Self {
+            disk: Arc::clone(disk),
             path: path.to_owned(),
-            file: Arc::new(file),
+            file: Arc::from(file),
             identity,
             agent,
             signed: Mutex::default(),
@@ -89,13 +90,13 @@ impl Lock {
 
     /// Whether the file is still the one that others find: people delete lock files that look forgotten.
     pub(crate) fn is_in_place(&self) -> bool {
-        fs::metadata(&self.path).is_ok_and(|there| identity(&there) == self.identity)
+        self.disk.identity(&self.path).is_ok_and(|there| there == self.identity)
     }
 
     /// A thread waits with a file of its own, so that one that comes too late frees only what is its own.
     fn queue_up(&self, patience: Duration) -> Result<Held, Error> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        let waiter = self.waiter.get_or_init(|| wait_for_others(self.path.clone()));
+        let waiter = self.waiter.get_or_init(|| wait_for_others(Arc::clone(&self.disk), self.path.clone()));
         // A thread that is gone never answers, which is a wait in vain.
         let _ = waiter.send(sender);
         match receiver.recv_timeout(patience) {
@@ -124,8 +125,8 @@ impl Lock {
     }
 
     fn holder(&self) -> String {
-        let text = fs::read_to_string(&self.path).unwrap_or_default();
-        let signed = serde_json::from_str::<Holder>(&text).ok();
+        let text = self.disk.read(&self.path).unwrap_or_default();
+        let signed = serde_json::from_slice::<Holder>(&text).ok();
         let pid = self.holding_process();
         match signed.filter(|it| pid.is_none_or(|pid| pid == it.pid)) {
             Some(it) => format!("{} (pid {}) since {}", it.agent, it.pid, now().since(it.timestamp).rough()),
@@ -135,7 +136,7 @@ impl Lock {
 
     /// The process that holds the lock, where the system tells: a line is `1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF`.
     fn holding_process(&self) -> Option<u32> {
-        let locks = fs::read_to_string("/proc/locks").ok()?;
+        let locks = std::fs::read_to_string("/proc/locks").ok()?;
         let inode = format!(":{}", self.identity.1);
         let mut held = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let ours = held.find(|it| it.get(1) == Some(&"FLOCK") && it.get(5).is_some_and(|at| at.ends_with(&inode)))?;
@@ -144,23 +145,15 @@ impl Lock {
 }
 
 /// Takes the lock for whoever wishes for it, one after the other. Who does not wait any more leaves it free.
-fn wait_for_others(path: PathBuf) -> mpsc::Sender<Wish> {
+fn wait_for_others(disk: Arc<dyn Disk>, path: PathBuf) -> mpsc::Sender<Wish> {
     let (sender, wishes) = mpsc::channel::<Wish>();
     thread::spawn(move || {
         for wish in wishes {
-            let held = open(&path).and_then(|file| file.lock().map(|()| Held(Arc::new(file))));
+            let held = disk.open(&path, Open::Create).and_then(|file| file.lock().map(|()| Held(Arc::from(file))));
             let _ = wish.send(held);
         }
     });
     sender
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
-}
-
-fn identity(file: &Metadata) -> (u64, u64) {
-    (file.dev(), file.ino())
 }
 
 fn now() -> Moment {
@@ -170,14 +163,15 @@ fn now() -> Moment {
 
 #[cfg(test)]
 mod tests {
+    use super::super::disk::Os;
     use super::*;
 
     #[test]
     fn a_lock_that_is_held_is_refused_with_the_name_of_its_holder() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal.lock");
-        let first = Lock::open(&path, "engineer").unwrap();
-        let second = Lock::open(&path, "human").unwrap();
+        let (path, disk): (_, Arc<dyn Disk>) = (dir.path().join("journal.lock"), Arc::new(Os));
+        let first = Lock::open(&disk, &path, "engineer").unwrap();
+        let second = Lock::open(&disk, &path, "human").unwrap();
         let held = first.acquire(Duration::from_secs(5), || {}).unwrap();
 
         let refused = second.acquire(Duration::from_millis(20), || {}).err().unwrap().to_string();
@@ -190,8 +184,8 @@ mod tests {
     #[test]
     fn a_lock_that_was_waited_for_is_held_like_any_other() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal.lock");
-        let [first, second, third] = ["a", "b", "c"].map(|name| Lock::open(&path, name).unwrap());
+        let (path, disk): (_, Arc<dyn Disk>) = (dir.path().join("journal.lock"), Arc::new(Os));
+        let [first, second, third] = ["a", "b", "c"].map(|name| Lock::open(&disk, &path, name).unwrap());
         let held = first.acquire(Duration::from_secs(5), || {}).unwrap();
         let waiter = thread::spawn(move || second.queue_up(Duration::from_mins(1)).unwrap());
         drop(held);
@@ -205,11 +199,11 @@ mod tests {
     #[test]
     fn a_waiter_gets_the_lock_when_it_is_freed() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal.lock");
-        let first = Lock::open(&path, "a").unwrap();
+        let (path, disk): (_, Arc<dyn Disk>) = (dir.path().join("journal.lock"), Arc::new(Os));
+        let first = Lock::open(&disk, &path, "a").unwrap();
         let held = first.acquire(Duration::from_secs(5), || {}).unwrap();
         let waiter = thread::spawn({
-            let second = Lock::open(&path, "b").unwrap();
+            let second = Lock::open(&disk, &path, "b").unwrap();
             move || second.acquire(Duration::from_mins(1), || {}).is_ok()
         });
 

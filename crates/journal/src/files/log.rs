@@ -1,11 +1,10 @@
 //! Writing the log: lines in segments, only ever added to.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use querent_core::wire::Damage;
 
+use super::disk::{DiskFile, Open};
 use super::layout::Layout;
 use super::place::Place;
 use super::scan::{Each, damaged, scan_segment};
@@ -15,7 +14,7 @@ use crate::Error;
 /// The end of the log, open for writing. Used under the lock only.
 pub(crate) struct Log {
     layout: Layout,
-    file: Arc<File>,
+    file: Arc<dyn DiskFile>,
     /// The last line that was read or written.
     pub(crate) place: Place,
     /// Whether some of it was read without the lock.
@@ -27,7 +26,7 @@ impl Log {
     /// Opens the segment of `place`, which the caller knows to be in the log.
     pub(crate) fn open(layout: &Layout, place: Place, segment_limit: u64) -> Result<Self, Error> {
         let file = open_segment(layout, place.segment)?;
-        Ok(Self { layout: layout.clone(), file: Arc::new(file), place, ahead: false, segment_limit })
+        Ok(Self { layout: layout.clone(), file, place, ahead: false, segment_limit })
     }
 
     /// Adds encoded lines, the last of which ends at `last`. All or nothing; a test may stand between the halves.
@@ -57,39 +56,39 @@ impl Log {
         let path = self.layout.segment(self.place.segment);
         self.file.sync_data().map_err(Error::io("sync", &path))?;
         let next = self.place.segment + 1;
-        self.file = Arc::new(open_segment(&self.layout, next)?);
+        self.file = open_segment(&self.layout, next)?;
         self.place = Place { segment: next, end: 0, ..self.place };
         Ok(())
     }
 
     /// The file that a sync of the log's end must reach.
-    pub(crate) fn file(&self) -> Arc<File> {
+    pub(crate) fn file(&self) -> Arc<dyn DiskFile> {
         Arc::clone(&self.file)
     }
 
     /// Reads what others added to this segment so far, without the lock. A writer may be at work on it, and may yet take back
     /// what it could not finish.
     pub(crate) fn look_ahead(&mut self, each: Each<'_>) -> Result<(), Error> {
-        let length = self.file.metadata().map_err(Error::io("read", self.layout.dir()))?.len();
+        let length = self.file.length().map_err(Error::io("read", self.layout.dir()))?;
         if length > self.place.end {
             self.ahead = true;
-            scan_segment(&self.layout, &self.file, length, &mut self.place, each)?;
+            scan_segment(&self.layout, &*self.file, length, &mut self.place, each)?;
         }
         Ok(())
     }
 
     /// Whether what was seen without the lock is still there.
     pub(crate) fn is_in_place(&mut self) -> bool {
-        !std::mem::take(&mut self.ahead) || self.place.is_in_segment(&self.file)
+        !std::mem::take(&mut self.ahead) || self.place.is_in_segment(&*self.file)
     }
 
     /// Reads what others added, and cuts off a line that was never finished.
     pub(crate) fn catch_up(&mut self, each: Each<'_>) -> Result<(), Error> {
         loop {
-            let length = self.file.metadata().map_err(Error::io("read", self.layout.dir()))?.len();
-            let sealed = self.layout.segment(self.place.segment + 1).exists();
+            let length = self.file.length().map_err(Error::io("read", self.layout.dir()))?;
+            let sealed = self.layout.has(&self.layout.segment(self.place.segment + 1));
             if length != self.place.end {
-                let unfinished = scan_segment(&self.layout, &self.file, length, &mut self.place, each)?;
+                let unfinished = scan_segment(&self.layout, &*self.file, length, &mut self.place, each)?;
                 match unfinished {
                     Some(end) if sealed => return Err(damaged(&self.layout, end, &Damage::Torn)),
                     Some(_) => cut(&self.layout, self.place)?,
@@ -100,26 +99,25 @@ impl Log {
                 return Ok(());
             }
             self.place = Place { segment: self.place.segment + 1, end: 0, ..self.place };
-            self.file = Arc::new(open_segment(&self.layout, self.place.segment)?);
+            self.file = open_segment(&self.layout, self.place.segment)?;
         }
     }
 }
 
-fn open_segment(layout: &Layout, number: u32) -> Result<File, Error> {
+fn open_segment(layout: &Layout, number: u32) -> Result<Arc<dyn DiskFile>, Error> {
     let path = layout.segment(number);
-    let fresh = !path.exists();
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-    let file = file.map_err(Error::io("open", &path))?;
-    if fresh {
+    let file = layout.disk().open(&path, Open::Create).map_err(Error::io("open", &path))?;
+    // Whoever made it may have died before its name was durable: what is in it shows that it is.
+    if file.length().map_err(Error::io("open", &path))? == 0 {
         let dir = layout.journal();
-        File::open(&dir).and_then(|dir| dir.sync_all()).map_err(Error::io("sync", &dir))?;
+        layout.disk().sync_dir(&dir).map_err(Error::io("sync", &dir))?;
     }
-    Ok(file)
+    Ok(Arc::from(file))
 }
 
 /// Cuts off what stands behind `place`: it was never finished, and so never acknowledged. Under the lock only.
 pub(crate) fn cut(layout: &Layout, place: Place) -> Result<(), Error> {
     let path = layout.segment(place.segment);
-    let cut = OpenOptions::new().write(true).open(&path).and_then(|segment| segment.set_len(place.end));
+    let cut = layout.disk().open(&path, Open::Write).and_then(|segment| segment.set_len(place.end));
     cut.map_err(Error::io("cut the torn end of", &path))
 }

@@ -3,14 +3,13 @@
 //! A hash table in a file: 16 bytes a slot, a hash and a start of line, filled at most by half and doubled when it is. It is
 //! derived from the log; a hit is believed only after a look at the line itself.
 
-use std::fs::{self, File, OpenOptions};
 use std::hash::Hasher;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 
 use querent_core::{OperationId, Stream};
 use siphasher::sip::SipHasher13;
 
+use super::disk::{DiskFile, Open};
 use super::layout::Layout;
 use crate::Error;
 
@@ -50,7 +49,7 @@ fn key(kind: &[u8], name: &str) -> u64 {
 /// The index, open. Used under the lock only.
 pub(crate) struct Index {
     layout: Layout,
-    file: File,
+    file: Box<dyn DiskFile>,
     slots: u64,
     filled: u64,
 }
@@ -58,23 +57,23 @@ pub(crate) struct Index {
 impl Index {
     /// Opens the index; nothing if there is none that can be used.
     pub(crate) fn open(layout: &Layout) -> Result<Option<Self>, Error> {
-        Self::open_with(layout, OpenOptions::new().read(true).write(true))
+        Self::open_with(layout, Open::Write)
     }
 
     /// The same for one who only looks, where perhaps nobody may write.
     pub(crate) fn open_to_read(layout: &Layout) -> Result<Option<Self>, Error> {
-        Self::open_with(layout, OpenOptions::new().read(true))
+        Self::open_with(layout, Open::Read)
     }
 
-    fn open_with(layout: &Layout, options: &OpenOptions) -> Result<Option<Self>, Error> {
+    fn open_with(layout: &Layout, how: Open) -> Result<Option<Self>, Error> {
         let path = layout.operations_index();
-        let file = match options.open(&path) {
+        let file = match layout.disk().open(&path, how) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("open", &path)(error)),
         };
         let mut header = [0; SLOT];
-        let length = file.metadata().map_err(Error::io("read", &path))?.len();
+        let length = file.length().map_err(Error::io("read", &path))?;
         if file.read_exact_at(&mut header, 0).is_err() {
             return Ok(None);
         }
@@ -86,9 +85,9 @@ impl Index {
     /// The index as it is now: another process may have put a larger one in its place, or filled this one.
     pub(crate) fn refresh(&mut self) -> Result<bool, Error> {
         let path = self.layout.operations_index();
-        let here = self.file.metadata().map_err(Error::io("read", &path))?.ino();
-        match fs::metadata(&path) {
-            Ok(there) if there.ino() == here => {}
+        let here = self.file.identity().map_err(Error::io("read", &path))?;
+        match self.layout.disk().identity(&path) {
+            Ok(there) if there == here => {}
             _ => match Self::open(&self.layout)? {
                 Some(index) => *self = index,
                 None => return Ok(false),
@@ -190,11 +189,12 @@ impl Index {
         table[..8].copy_from_slice(&slots.to_le_bytes());
         table[8..16].copy_from_slice(&filled.to_le_bytes());
         let draft = path.with_extension("draft");
+        let disk = layout.disk();
         let write = || {
-            fs::create_dir_all(layout.operations())?;
-            fs::write(&draft, &table)?;
-            fs::rename(&draft, &path)?;
-            OpenOptions::new().read(true).write(true).open(&path)
+            disk.create_dir_all(&layout.operations())?;
+            disk.write(&draft, &table)?;
+            disk.rename(&draft, &path)?;
+            disk.open(&path, Open::Write)
         };
         let file = write().map_err(Error::io("write", &path))?;
         Ok(Self { layout: layout.clone(), file, slots, filled })
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn what_was_added_is_found_also_after_growing_and_opening_again() {
         let dir = tempfile::tempdir().unwrap();
-        let layout = Layout::new(dir.path());
+        let layout = Layout::of(dir.path());
         let mut index = Index::create(&layout, &[]).unwrap();
         let start = |n: u64| Start { segment: 1 + u32::try_from(n % 3).unwrap(), offset: n * 300 };
         let id = |n: u64| operation_key(&format!("op-{n}").parse().unwrap());
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_table_that_another_process_put_in_place_is_found() {
         let dir = tempfile::tempdir().unwrap();
-        let layout = Layout::new(dir.path());
+        let layout = Layout::of(dir.path());
         let mut ours = Index::create(&layout, &[]).unwrap();
         let mut theirs = Index::open(&layout).unwrap().unwrap();
         let id = |n: u64| operation_key(&format!("op-{n}").parse().unwrap());
@@ -268,9 +268,9 @@ mod tests {
     #[test]
     fn a_damaged_index_is_not_used() {
         let dir = tempfile::tempdir().unwrap();
-        let layout = Layout::new(dir.path());
+        let layout = Layout::of(dir.path());
         Index::create(&layout, &[]).unwrap();
-        fs::write(layout.operations_index(), b"short").unwrap();
+        std::fs::write(layout.operations_index(), b"short").unwrap();
 
         assert!(Index::open(&layout).unwrap().is_none());
     }

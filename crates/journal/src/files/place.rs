@@ -1,11 +1,9 @@
 //! A place in the log, and how to see whether it is still there.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-
 use querent_core::wire;
 use serde::{Deserialize, Serialize};
 
+use super::disk::{DiskFile, Open};
 use super::layout::Layout;
 
 /// The end of a line. What is derived from the log names the line that it stands on; if that line is not there (the power
@@ -31,11 +29,12 @@ impl Place {
         if self == Self::START {
             return true;
         }
-        File::open(layout.segment(self.segment)).is_ok_and(|segment| self.is_in_segment(&segment))
+        let segment = layout.disk().open(&layout.segment(self.segment), Open::Read);
+        segment.is_ok_and(|segment| self.is_in_segment(&*segment))
     }
 
     /// The same, with its segment at hand.
-    pub(crate) fn is_in_segment(self, segment: &File) -> bool {
+    pub(crate) fn is_in_segment(self, segment: &dyn DiskFile) -> bool {
         if self.end == 0 {
             return true;
         }

@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         let mut checkpoint = sound();
         // Without a checkpoint everything is read from the log, every time; so it is put in order once, if that can be.
         let well = || Ok(sound().is_some());
-        if checkpoint.is_none() && layout.segment(1).exists() && files.repair_unless(well).is_ok() {
+        if checkpoint.is_none() && layout.has(&layout.segment(1)) && files.repair_unless(well).is_ok() {
             checkpoint = sound();
         }
         let from = checkpoint.as_ref().map_or(Place::START, |it| it.place);
@@ -48,12 +48,12 @@ impl<'a> Reader<'a> {
             Which::All => it.items,
             Which::Active => it.open,
         };
-        if !self.layout.segment(1).exists() {
+        if !self.layout.has(&self.layout.segment(1)) {
             return Ok(Vec::new());
         }
         let mut checkpoint = self.checkpoint.clone();
         for _ in 0..3 {
-            let names = ledger::names(&dir)?;
+            let names = ledger::names(self.layout, &dir)?;
             if checkpoint.as_ref().is_some_and(|it| expected(it) == names.len() as u64) {
                 return Ok(names);
             }
@@ -61,10 +61,10 @@ impl<'a> Reader<'a> {
             checkpoint = Checkpoint::load(self.layout);
         }
         self.files.repair_unless(|| {
-            let listed = ledger::names(&dir)?.len() as u64;
+            let listed = ledger::names(self.layout, &dir)?.len() as u64;
             Ok(Checkpoint::load(self.layout).is_some_and(|it| expected(&it) == listed))
         })?;
-        ledger::names(&dir)
+        ledger::names(self.layout, &dir)
     }
 }
 
@@ -135,7 +135,7 @@ impl Reader<'_> {
     /// Whether nothing before the tail is of this stream, so that a missing ledger is no loss.
     fn is_unheard_of(&self, stream: &Stream) -> Result<bool, Error> {
         let index = if self.checkpoint.is_some() { Index::open_to_read(self.layout)? } else { None };
-        index.map_or(Ok(!self.layout.segment(1).exists()), |index| {
+        index.map_or(Ok(!self.layout.has(&self.layout.segment(1))), |index| {
             Ok(index.find(operations::stream_key(stream))?.is_empty())
         })
     }
@@ -143,8 +143,8 @@ impl Reader<'_> {
     /// Whether the log has never heard of the item, so that a missing ledger is no loss.
     fn is_new(&self, id: &ItemId) -> Result<bool, Error> {
         if let Some(checkpoint) = &self.checkpoint
-            && !self.layout.item_dir(id).exists()
-            && ledger::names(&self.layout.items())?.len() as u64 >= checkpoint.items
+            && !self.layout.has(&self.layout.item_dir(id))
+            && ledger::names(self.layout, &self.layout.items())?.len() as u64 >= checkpoint.items
         {
             return Ok(true);
         }

@@ -1,7 +1,6 @@
 //! How what is derived is made anew from the log.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
 
 use querent_core::{ItemId, QuestionId, Shared, State, Stream, evolve};
 
@@ -56,29 +55,30 @@ pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(C
     rewrite(layout, &wrong)?;
     let open = remark(layout)?;
     let items = versions.keys().filter(|stream| stream.item().is_some()).count() as u64;
-    let checkpoint = Checkpoint { place, items, open, ..Checkpoint::empty() };
+    let checkpoint = Checkpoint { place, items, open, ..Checkpoint::empty(layout) };
     checkpoint.store(layout)?;
     Ok((checkpoint, index))
 }
 
 fn make_dirs(layout: &Layout) -> Result<(), Error> {
-    let fresh = !layout.journal().exists();
+    // Whoever made them may have died before they were durable: only a segment shows that they are.
+    let fresh = !layout.has(&layout.segment(1));
     for dir in [layout.journal(), layout.items(), layout.open(), layout.operations()] {
-        fs::create_dir_all(&dir).map_err(Error::io("make", &dir))?;
+        layout.disk().create_dir_all(&dir).map_err(Error::io("make", &dir))?;
     }
     // The log is durable only in a directory that is.
-    let durable = if fresh { File::open(layout.dir()).and_then(|dir| dir.sync_all()) } else { Ok(()) };
+    let durable = if fresh { layout.disk().sync_dir(layout.dir()) } else { Ok(()) };
     durable.map_err(Error::io("sync", layout.dir()))
 }
 
 /// Moves the ledgers that the log does not know out of the way: a power cut took their lines. They are kept.
 fn set_aside_strangers(layout: &Layout, known: &BTreeMap<Stream, u64>) -> Result<(), Error> {
-    let items = ledger::names(&layout.items())?.into_iter().map(|id| (layout.item_dir(&id), Stream::from(id)));
+    let items = ledger::names(layout, &layout.items())?.into_iter().map(|id| (layout.item_dir(&id), Stream::from(id)));
     let shared = Shared::ALL.into_iter().map(|which| (layout.shared(which), Stream::from(which)));
-    for (path, _) in items.chain(shared).filter(|(path, stream)| !known.contains_key(stream) && path.exists()) {
+    for (path, _) in items.chain(shared).filter(|(path, stream)| !known.contains_key(stream) && layout.has(path)) {
         let mut aside = (1..).map(|number| path.with_extension(format!("unknown-{number}")));
-        let aside = aside.find(|aside| !aside.exists()).unwrap_or_default();
-        fs::rename(&path, aside).map_err(Error::io("set aside", &path))?;
+        let aside = aside.find(|aside| !layout.has(aside)).unwrap_or_default();
+        layout.disk().rename(&path, &aside).map_err(Error::io("set aside", &path))?;
     }
     Ok(())
 }
@@ -97,7 +97,7 @@ pub(crate) fn rebuild(layout: &Layout, id: &Stream) -> Result<State, Error> {
 
 /// Writes every ledger anew, also those that look right: somebody may have edited one.
 pub(crate) fn rewrite_all(layout: &Layout, _ledgers: &LedgersLock) -> Result<(), Error> {
-    let items = ledger::names(&layout.items())?.into_iter().map(Stream::from);
+    let items = ledger::names(layout, &layout.items())?.into_iter().map(Stream::from);
     rewrite(layout, &items.chain(Shared::ALL.map(Stream::from)).collect())
 }
 
@@ -136,10 +136,10 @@ fn rewrite(layout: &Layout, ids: &BTreeSet<Stream>) -> Result<(), Error> {
 
 /// Sets every mark by its item's ledger; says how many there are.
 pub(crate) fn remark(layout: &Layout) -> Result<u64, Error> {
-    let known: BTreeSet<ItemId> = ledger::names(&layout.items())?.into_iter().collect();
-    for id in ledger::names(&layout.open())?.iter().filter(|id| !known.contains(*id)) {
+    let known: BTreeSet<ItemId> = ledger::names(layout, &layout.items())?.into_iter().collect();
+    for id in ledger::names(layout, &layout.open())?.iter().filter(|id| !known.contains(*id)) {
         let path = layout.marker(id);
-        fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        layout.disk().remove_file(&path).map_err(Error::io("remove", &path))?;
     }
     let mut open = 0;
     for id in &known {

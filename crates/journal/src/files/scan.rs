@@ -1,13 +1,12 @@
 //! Reading the log: whole batches, line by line. A line is known by its head; it is decoded only where it is needed.
 
 use std::cell::OnceCell;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
 
 use querent_core::Record;
 use querent_core::wire::{self, Damage, Head, Line};
 
+use super::disk::{DiskFile, Open};
 use super::layout::Layout;
 use super::operations::Start;
 use super::place::Place;
@@ -78,17 +77,17 @@ pub(crate) fn scan(
     let mut place = from;
     loop {
         // Looked at before the segment is read: a writer may add to it and begin the next one meanwhile.
-        let sealed = layout.segment(place.segment + 1).exists();
+        let sealed = layout.has(&layout.segment(place.segment + 1));
         let path = layout.segment(place.segment);
-        let unfinished = match File::open(&path) {
-            Ok(file) => scan_segment(layout, &file, u64::MAX, &mut place, &mut each)?,
+        let unfinished = match layout.disk().open(&path, Open::Read) {
+            Ok(file) => scan_segment(layout, &*file, u64::MAX, &mut place, &mut each)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound && place.end == 0 => None,
             Err(error) => return Err(Error::io("open", &path)(error)),
         };
         match unfinished {
             Some(end) if sealed => return Err(damaged(layout, end, &Damage::Torn)),
             None if sealed => place = Place { segment: place.segment + 1, end: 0, ..place },
-            _ if layout.segment(place.segment + 1).exists() => {}
+            _ if layout.has(&layout.segment(place.segment + 1)) => {}
             unfinished => return Ok(End { place, torn: unfinished.is_some() }),
         }
     }
@@ -96,10 +95,10 @@ pub(crate) fn scan(
 
 /// A segment that is missing before the last one is not the end of the log.
 fn check_segments(layout: &Layout) -> Result<(), Error> {
-    let Ok(entries) = std::fs::read_dir(layout.journal()) else { return Ok(()) };
+    let Ok(names) = layout.disk().names(&layout.journal()) else { return Ok(()) };
     let number = |name: &str| name.strip_suffix(".jsonl")?.parse::<u32>().ok();
-    let last = entries.filter_map(|entry| number(entry.ok()?.file_name().to_str()?)).max();
-    match (1..last.unwrap_or(0)).map(|number| layout.segment(number)).find(|path| !path.exists()) {
+    let last = names.iter().filter_map(|name| number(name.to_str()?)).max();
+    match (1..last.unwrap_or(0)).map(|number| layout.segment(number)).find(|path| !layout.has(path)) {
         Some(segment) => Err(Error::Damaged { segment, line: 1, why: "the segment is missing".to_owned() }),
         None => Ok(()),
     }
@@ -108,7 +107,7 @@ fn check_segments(layout: &Layout) -> Result<(), Error> {
 /// Reads one segment from `place` to `length`; says behind which place something unfinished stands, if it does.
 pub(super) fn scan_segment(
     layout: &Layout,
-    file: &File,
+    file: &dyn DiskFile,
     length: u64,
     place: &mut Place,
     each: Each<'_>,
@@ -156,7 +155,7 @@ pub(super) fn scan_segment(
 
 /// A file read from a place on, up to a length. Many may read one file: the file's own position is left alone.
 struct Reading<'a> {
-    file: &'a File,
+    file: &'a dyn DiskFile,
     at: u64,
     length: u64,
 }
@@ -200,8 +199,8 @@ fn is_followed_by_a_line(reader: &mut impl BufRead) -> io::Result<bool> {
 /// The error that names the line after `place`.
 pub(super) fn damaged(layout: &Layout, place: Place, damage: &Damage) -> Error {
     let segment = layout.segment(place.segment);
-    let before = File::open(&segment).map(|file| {
-        let reader = BufReader::new(file.take(place.end));
+    let before = layout.disk().open(&segment, Open::Read).map(|file| {
+        let reader = BufReader::new(Reading { file: &*file, at: 0, length: place.end });
         reader.split(b'\n').count() as u64
     });
     Error::Damaged { segment, line: before.unwrap_or(0) + 1, why: damage.to_string() }
@@ -209,9 +208,9 @@ pub(super) fn damaged(layout: &Layout, place: Place, damage: &Damage) -> Error {
 
 /// Reads the one line that starts there.
 pub(crate) fn line_at(layout: &Layout, start: Start) -> Option<Line> {
-    let file = File::open(layout.segment(start.segment)).ok()?;
+    let file = layout.disk().open(&layout.segment(start.segment), Open::Read).ok()?;
     let mut bytes = Vec::new();
-    BufReader::new(Reading { file: &file, at: start.offset, length: u64::MAX }).read_until(b'\n', &mut bytes).ok()?;
+    BufReader::new(Reading { file: &*file, at: start.offset, length: u64::MAX }).read_until(b'\n', &mut bytes).ok()?;
     wire::decode(bytes.strip_suffix(b"\n")?).ok()
 }
 

@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn what_was_seen_without_the_lock_and_taken_back_since_is_forgotten() {
         let dir = tempfile::tempdir().unwrap();
-        let layout = Layout::new(dir.path());
+        let layout = Layout::of(dir.path());
         let (mut one, mut other) = (opened(&layout), writer(&layout));
         let before = one.log().place;
         tell(&mut one, "op-1", "Which tea?");
@@ -460,7 +460,7 @@ mod tests {
     #[test]
     fn an_operation_is_found_before_and_after_another_process_flushed_it_into_a_larger_index() {
         let dir = tempfile::tempdir().unwrap();
-        let layout = Layout::new(dir.path());
+        let layout = Layout::of(dir.path());
         let (mut one, mut other) = (opened(&layout), writer(&layout));
         let replies: Vec<Envelope> = (0..1_500).map(|n| tell(&mut one, &format!("op-{n}"), "Which tea?")).collect();
         let all_are_found = |store: &Store| {
