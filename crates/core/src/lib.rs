@@ -108,6 +108,8 @@ pub use moment::{Moment, Span};
 pub use party::{Party, Via};
 pub use path::ProjectPath;
 pub use pattern::{Pattern, SAME, is_repeat, similarity};
+#[cfg(feature = "fault-injection")]
+pub use policy::Faults;
 pub use policy::{Agent, Autonomy, Config, Gate, Guarded, HumanInput, OnTimeout, Patience, ProjectConfig, Rules};
 pub use question::{Asker, Blocker, Category, Choice, Entry, EntryKind, Fallback, Kind, Question, Risk, Status};
 pub use quota::Quota;

@@ -135,6 +135,18 @@ pub struct HumanInput {
     pub cooldown: Span,
     /// The questions that may expire although they are of a kind that never does.
     pub allow_timeout_for: Vec<Guarded>,
+    /// What is done wrong on purpose.
+    #[cfg(feature = "fault-injection")]
+    #[serde(skip)]
+    pub faults: Faults,
+}
+
+/// What is done wrong on purpose, so that a simulator can show that it would notice. Nothing by default.
+#[cfg(feature = "fault-injection")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// Items that should go on do not.
+    pub drop_resume: bool,
 }
 
 impl Default for HumanInput {
@@ -147,6 +159,8 @@ impl Default for HumanInput {
             answer_history: 3,
             cooldown: Span::minutes(24 * 60),
             allow_timeout_for: Vec::new(),
+            #[cfg(feature = "fault-injection")]
+            faults: Faults::default(),
         }
     }
 }

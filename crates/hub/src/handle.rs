@@ -221,6 +221,12 @@ impl Handle {
         self.current(Which::Active).map(drop)
     }
 
+    /// The same; says whether anything was.
+    pub(crate) fn settle_all(&self) -> Result<bool, Refusal> {
+        let items = all(&*self.inner.journal.read()?, Which::Active)?;
+        items.iter().try_fold(false, |settled, item| Ok(self.settle(item)? || settled))
+    }
+
     /// Hands the records after `since` to `each`, in order, until it returns false. Memory does not grow with them.
     pub fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Refusal> {
         Ok(self.inner.journal.records(since, each)?)

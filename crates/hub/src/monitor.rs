@@ -27,15 +27,14 @@ impl Handle {
         let mut news = findings.clone();
         for _ in 0..MOST_LOOKS {
             let deeds: Vec<&Deed> = news.iter().flat_map(|finding| &finding.actions).collect();
-            if deeds.is_empty() {
+            let is_idle = deeds.is_empty();
+            deeds.into_iter().try_for_each(|deed| self.carry_out(deed))?;
+            if !self.settle_all()? && is_idle {
                 break;
             }
-            deeds.into_iter().try_for_each(|deed| self.carry_out(deed))?;
-            self.run_due()?;
             news = self.look()?.0;
             findings.extend(news.iter().filter(|finding| !finding.actions.is_empty()).cloned());
         }
-        self.run_due()?;
         self.forget(&signs)?;
         Ok(findings)
     }

@@ -12,6 +12,10 @@ pub(super) fn after(now: &Now<'_>, settled: &QuestionId, how: &str) -> Option<Ev
     if item.stage != Stage::AwaitingInput && !blocked_by_it {
         return None;
     }
+    #[cfg(feature = "fault-injection")]
+    if now.rules.config.human_input.faults.drop_resume {
+        return None;
+    }
     let target = item.resume_stage.clone()?;
     match item.blocking_human().map(|(id, _)| id).find(|id| id != settled) {
         Some(question) if blocked_by_it => Some(ItemPaused { question, resume_stage: target }.into()),
