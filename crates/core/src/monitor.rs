@@ -12,19 +12,20 @@ use serde::{Serialize, Serializer};
 use crate::alert::{Alarm, Alerts};
 use crate::command::{Action, Cause, Command, SharedAction, SharedCommand};
 use crate::id::{AgentName, ComponentName, ItemId, QuestionId, SessionId};
-use crate::item::Item;
+use crate::item::{Item, OpenQuestion};
 use crate::moment::{Moment, Span};
 use crate::party::{Party, Via};
 use crate::policy::Rules;
 use crate::question::{Question, words};
 use crate::resources::{Resources, Wait};
+use crate::session::Session;
 
 /// What the survey looks at: views of what is open, and the signs of life that were seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// The items that somebody works on or that have active questions.
     pub items: &'a [Item],
-    /// Their active questions, with their threads.
+    /// Their active questions, with their threads; those of an item together.
     pub questions: &'a [Question],
     /// Who holds and who waits for which files.
     pub resources: &'a Resources,
@@ -183,15 +184,60 @@ impl Serialize for Deed {
     }
 }
 
+/// What waits on the items, and who works on them, gathered in one walk.
+#[derive(Default)]
+struct Gathered<'a> {
+    open: Vec<Open<'a>>,
+    busy: Vec<Busy<'a>>,
+}
+
+/// A question that waits for an answer, as its item knows it.
+#[derive(Clone, Copy)]
+struct Open<'a> {
+    item: &'a Item,
+    number: u32,
+    question: &'a OpenQuestion,
+}
+
+/// A session that was started on an item and is not over.
+#[derive(Clone, Copy)]
+struct Busy<'a> {
+    item: &'a Item,
+    id: &'a SessionId,
+    session: &'a Session,
+    /// Since when the item knows of no progress.
+    since: Moment,
+}
+
+impl<'a> Gathered<'a> {
+    fn of(items: &'a [Item]) -> Self {
+        let mut gathered = Self::default();
+        for item in items.iter().filter(|item| !item.has_ended()) {
+            let open = item.open.iter();
+            gathered.open.extend(open.map(|(number, question)| Open { item, number: *number, question }));
+            let busy = item.sessions.iter().filter_map(|(id, session)| Some((id, session, session.busy_since?)));
+            gathered.busy.extend(busy.map(|(id, session, since)| Busy { item, id, session, since }));
+        }
+        gathered
+    }
+}
+
+impl Open<'_> {
+    fn id(&self) -> QuestionId {
+        self.item.question_id(self.number)
+    }
+}
+
 /// Looks at all that is open and says what is wrong with it and what follows. Changes nothing; what it says is deterministic,
 /// and a question is escalated once, whatever is wrong with it. Costs what is open: close to linear.
 pub fn survey(scene: &Scene<'_>, rules: &Rules, at: Moment) -> Vec<Finding> {
+    let gathered = Gathered::of(scene.items);
     let mut findings = stale::find(scene, at);
     let mut leaving = escalated(&findings);
     findings.extend(stuck::find(scene, rules, &leaving));
     leaving.extend(escalated(&findings));
-    findings.extend(deadlock::find(scene, rules, &leaving, at));
-    findings.extend(health::find(scene, &rules.config.monitor, at));
+    findings.extend(deadlock::find(scene, &gathered, rules, &leaving, at));
+    findings.extend(health::find(scene, &gathered.busy, &rules.config.monitor, at));
     findings
 }
 

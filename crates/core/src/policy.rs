@@ -206,6 +206,12 @@ impl Default for Patience {
 }
 
 impl Patience {
+    /// The least of all: whoever got on later than that is well.
+    pub(crate) fn least(&self) -> Span {
+        let own = self.steps.values().copied().min().unwrap_or(self.stuck);
+        own.min(self.silence).min(self.stuck).min(Span::minutes(5))
+    }
+
     /// How long a session may go without getting on in a step.
     pub fn in_step(&self, step: Option<&str>) -> Span {
         let own = step.and_then(|step| self.steps.get(step)).copied();

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use super::{Deed, Finding, FindingKind, Scene, Severity};
+use super::{Deed, Finding, FindingKind, Gathered, Open, Scene, Severity};
 use crate::command::{Action, Cause};
 use crate::id::{AgentName, ItemId, QuestionId, SessionId};
 use crate::item::OpenQuestion;
@@ -19,8 +19,14 @@ use crate::policy::Rules;
 use crate::resources::{Index, Lock};
 use crate::table::Table;
 
-pub(super) fn find(scene: &Scene<'_>, rules: &Rules, leaving: &BTreeSet<QuestionId>, at: Moment) -> Vec<Finding> {
-    let mut waits = Waits::of(scene, leaving, at);
+pub(super) fn find(
+    scene: &Scene<'_>,
+    gathered: &Gathered<'_>,
+    rules: &Rules,
+    leaving: &BTreeSet<QuestionId>,
+    at: Moment,
+) -> Vec<Finding> {
+    let mut waits = Waits::of(scene, gathered, leaving, at);
     let mut findings = Vec::new();
     loop {
         let circles = waits.circles(|wait| !wait.human);
@@ -43,10 +49,10 @@ pub(super) fn find(scene: &Scene<'_>, rules: &Rules, leaving: &BTreeSet<Question
 }
 
 /// Who can wait, and can be waited for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 enum Node<'a> {
     /// Goes on when all that it waits for comes.
-    Session(&'a SessionId, &'a AgentName),
+    Session(&'a AgentName),
     /// Goes on when any of its sessions does.
     Agent(&'a AgentName),
 }
@@ -54,7 +60,7 @@ enum Node<'a> {
 impl<'a> Node<'a> {
     fn agent(self) -> &'a AgentName {
         match self {
-            Self::Session(_, agent) | Self::Agent(agent) => agent,
+            Self::Session(agent) | Self::Agent(agent) => agent,
         }
     }
 }
@@ -93,59 +99,65 @@ type Place = petgraph::graph::EdgeIndex;
 
 struct Waits<'a> {
     graph: DiGraph<Node<'a>, Edge<'a>>,
-    nodes: Table<Node<'a>, NodeIndex>,
+    sessions: Table<&'a SessionId, NodeIndex>,
+    agents: Table<&'a AgentName, NodeIndex>,
 }
 
 impl<'a> Waits<'a> {
-    fn of(scene: &Scene<'a>, leaving: &BTreeSet<QuestionId>, at: Moment) -> Self {
-        let mut waits = Self { graph: DiGraph::new(), nodes: Table::default() };
+    fn of(scene: &Scene<'a>, gathered: &Gathered<'a>, leaving: &BTreeSet<QuestionId>, at: Moment) -> Self {
+        let mut waits = Self { graph: DiGraph::new(), sessions: Table::default(), agents: Table::default() };
         let escalated = scene.questions.iter().filter(|it| it.to.is_human());
-        let asked: BTreeMap<&QuestionId, &AgentName> =
-            escalated.filter_map(|it| Some((&it.id, it.asked.agent()?))).collect();
-        for item in scene.items.iter().filter(|item| !item.has_ended()) {
-            for (id, session) in item.sessions.iter().filter(|(_, it)| it.busy_since.is_some()) {
-                waits.node(Node::Session(id, &session.agent));
-            }
-            for (number, question) in item.open.iter().filter(|(_, question)| question.blocking) {
-                let id = item.question_id(*number);
-                let leaving = leaving.contains(&id);
-                let human = question.to.agent().is_none() || leaving;
-                let Some(to) = question.to.agent().or_else(|| asked.get(&id).copied()) else { continue };
-                let cause = Why::Question(&item.id, *number, question);
-                let edge = Edge { human, leaving, ..Edge::of(cause) };
-                waits.add(Node::Session(&question.session, &question.agent), Node::Agent(to), edge);
-            }
+        let asked: BTreeMap<QuestionId, &AgentName> =
+            escalated.filter_map(|it| Some((it.id.clone(), it.asked.agent()?))).collect();
+        let blocking = gathered.open.iter().filter(|open| open.question.blocking);
+        let questions: Vec<(Open<'a>, &AgentName)> = blocking
+            .filter_map(|open| Some((*open, open.question.to.agent().or_else(|| asked.get(&open.id()).copied())?)))
+            .collect();
+        // Only of an agent that is asked does it matter who could answer.
+        for (_, to) in &questions {
+            waits.agent(to);
+        }
+        for (Open { item, number, question }, to) in questions {
+            let leaving = !leaving.is_empty() && leaving.contains(&item.question_id(number));
+            let human = question.to.agent().is_none() || leaving;
+            let edge = Edge { human, leaving, ..Edge::of(Why::Question(&item.id, number, question)) };
+            let (from, to) = (waits.session(&question.session, &question.agent), waits.agent(to));
+            waits.graph.add_edge(from, to, edge);
         }
         let index = Index::of(scene.resources, at);
         for (session, wait) in scene.waiting_for_files(at) {
             for path in &wait.paths {
                 for (_, lock) in index.overlapping(path).filter(|(_, lock)| lock.session != *session) {
                     let cause = Why::Lock { waiter: session, since: wait.since, path, lock };
-                    let holder = Node::Session(&lock.session, &lock.agent);
-                    waits.add(Node::Session(session, &wait.agent), holder, Edge::of(cause));
+                    let waiter = waits.session(session, &wait.agent);
+                    let holder = waits.session(&lock.session, &lock.agent);
+                    waits.graph.add_edge(waiter, holder, Edge::of(cause));
                 }
+            }
+        }
+        for busy in &gathered.busy {
+            if waits.agents.contains_key(&busy.session.agent) {
+                waits.session(busy.id, &busy.session.agent);
             }
         }
         waits
     }
 
-    /// The node; with a session comes its agent, which can answer in it.
-    fn node(&mut self, node: Node<'a>) -> NodeIndex {
-        if let Some(known) = self.nodes.get(&node) {
-            return *known;
-        }
-        let place = self.graph.add_node(node);
-        self.nodes.insert(node, place);
-        if let Node::Session(_, agent) = node {
-            let agent = self.node(Node::Agent(agent));
-            self.graph.add_edge(agent, place, Edge::of(Why::Session));
-        }
-        place
+    fn agent(&mut self, agent: &'a AgentName) -> NodeIndex {
+        let graph = &mut self.graph;
+        *self.agents.entry(agent).or_insert_with(|| graph.add_node(Node::Agent(agent)))
     }
 
-    fn add(&mut self, from: Node<'a>, to: Node<'a>, edge: Edge<'a>) {
-        let (from, to) = (self.node(from), self.node(to));
-        self.graph.add_edge(from, to, edge);
+    /// A session, where its agent can answer if that is asked.
+    fn session(&mut self, id: &'a SessionId, agent: &'a AgentName) -> NodeIndex {
+        let (graph, agents) = (&mut self.graph, &self.agents);
+        *self.sessions.entry(id).or_insert_with(|| {
+            let place = graph.add_node(Node::Session(agent));
+            if let Some(agent) = agents.get(agent) {
+                graph.add_edge(*agent, place, Edge::of(Why::Session));
+            }
+            place
+        })
     }
 
     /// One circle of waits out of each knot of those that cannot go on, if only waits that `count` are looked at.

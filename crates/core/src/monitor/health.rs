@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Deed, Finding, FindingKind, Scene, Severity};
+use super::{Busy, Deed, Finding, FindingKind, Scene, Severity};
 use crate::alert::Alarm;
 use crate::arbiter::{LOOK_AGAIN, OnStuck, heir, on_stuck};
 use crate::command::Action;
@@ -13,18 +13,19 @@ use crate::policy::Patience;
 use crate::session::Session;
 use crate::table::Table;
 
-pub(super) fn find(scene: &Scene<'_>, patience: &Patience, at: Moment) -> Vec<Finding> {
+pub(super) fn find(scene: &Scene<'_>, busy: &[Busy<'_>], patience: &Patience, at: Moment) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let locked = last_locked(scene);
-    for item in scene.items {
-        for (id, session) in &item.sessions {
-            if let Some(since) = session.busy_since {
-                let stirred = locked.get(id).copied().unwrap_or(since).max(since);
-                let seat = Seat { item, id, session, since, stirred };
-                findings.extend(seat.silence(scene, patience, at));
-                findings.extend(seat.no_progress(scene, patience, at));
-            }
+    let mut locked = None;
+    let least = patience.least();
+    for Busy { item, id, session, since } in busy.iter().copied() {
+        if at.since(since) < least && scene.signs.gone.is_empty() {
+            continue;
         }
+        let locked = locked.get_or_insert_with(|| last_locked(scene));
+        let stirred = locked.get(id).copied().unwrap_or(since).max(since);
+        let seat = Seat { item, id, session, since, stirred };
+        findings.extend(seat.silence(scene, patience, at));
+        findings.extend(seat.no_progress(scene, patience, at));
     }
     let silent = scene.signs.components.iter().filter(|(_, beat)| at.since(**beat) >= patience.silence);
     findings.extend(silent.map(|(name, beat)| {

@@ -1,19 +1,15 @@
 //! Agents that let their time pass.
 
-use std::collections::BTreeMap;
-
 use super::{Deed, Finding, FindingKind, Scene, Severity};
 use crate::command::Action;
 use crate::due::due_on;
-use crate::id::QuestionId;
 use crate::moment::Moment;
 use crate::question::{Question, Status};
 
-/// Everything that is due, so that a survey leaves nothing behind; what is stale is told.
+/// What is overdue, with what is due on it, and what was called again.
 pub(super) fn find(scene: &Scene<'_>, at: Moment) -> Vec<Finding> {
-    let open: BTreeMap<&QuestionId, &Question> = scene.questions.iter().map(|it| (&it.id, it)).collect();
-    let numbers = scene.items.iter().flat_map(|item| item.open.keys().map(|number| item.question_id(*number)));
-    numbers.filter_map(|id| finding(open.get(&id)?, at)).collect()
+    let open = scene.questions.iter().filter(|question| question.status.is_open());
+    open.filter_map(|question| finding(question, at)).collect()
 }
 
 fn finding(question: &Question, at: Moment) -> Option<Finding> {

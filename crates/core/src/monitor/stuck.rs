@@ -4,20 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Deed, Finding, FindingKind, Scene, Severity};
 use crate::command::Cause;
-use crate::id::{AgentName, ItemId, QuestionId};
+use crate::id::QuestionId;
 use crate::pattern::{Pattern, is_repeat};
 use crate::policy::Rules;
 use crate::question::{EntryKind, Question, Status};
 
 pub(super) fn find(scene: &Scene<'_>, rules: &Rules, leaving: &BTreeSet<QuestionId>) -> Vec<Finding> {
     let mut stuck: BTreeMap<&QuestionId, (&Question, Vec<String>)> = BTreeMap::new();
-    let active = || scene.questions.iter().filter(|it| it.to.agent().is_some() && !it.status.is_final());
-    for question in active() {
+    let active = scene.questions.iter().filter(|it| it.to.agent().is_some() && !it.status.is_final());
+    let active: Vec<&Question> = active.collect();
+    for question in active.iter().copied().filter(|question| question.round > 1) {
         if let Some(why) = repetition(question) {
             stuck.entry(&question.id).or_insert((question, Vec::new())).1.push(why);
         }
     }
-    for (question, why) in flips(active(), rules) {
+    for (question, why) in flips(&active, rules) {
         stuck.entry(&question.id).or_insert((question, Vec::new())).1.push(why);
     }
     stuck.into_iter().map(|(id, (question, evidence))| finding(question, evidence, leaving.contains(id))).collect()
@@ -54,29 +55,23 @@ fn repetition(question: &Question) -> Option<String> {
 
 /// Pairs of open questions on one item in which two agents ask each other about the same. The more downstream of the two is
 /// stuck; of equal ones, the younger.
-fn flips<'a>(
-    active: impl Iterator<Item = &'a Question>,
-    rules: &Rules,
-) -> impl Iterator<Item = (&'a Question, String)> {
-    type Way<'a> = (&'a ItemId, &'a AgentName, &'a AgentName);
-    let mut ways: BTreeMap<Way<'a>, Vec<(&Question, Pattern)>> = BTreeMap::new();
-    for question in active.filter(|it| it.status != Status::Answered) {
-        if let Some(to) = question.to.agent() {
-            let topic = Pattern::of(&question.topic, &[], question.category);
-            ways.entry((&question.item, &question.from.agent, to)).or_default().push((question, topic));
-        }
-    }
+fn flips<'a>(questions: &[&'a Question], rules: &Rules) -> Vec<(&'a Question, String)> {
+    let open: Vec<&Question> = questions.iter().copied().filter(|it| it.status != Status::Answered).collect();
+    let topic = |it: &Question| Pattern::of(&it.topic, &[], it.category);
     let mut flips = Vec::new();
-    for ((item, from, to), there) in &ways {
-        let back = if from < to { ways.get(&(*item, *to, *from)) } else { None };
-        for (one, topic) in there {
-            for (other, _) in back.into_iter().flatten().filter(|(_, other)| is_repeat(topic, other)) {
-                let key = |it: &Question| (rules.rank(&it.from.agent), it.created_at, it.id.clone());
+    for of_item in open.chunk_by(|a, b| a.item == b.item) {
+        for (place, one) in of_item.iter().enumerate() {
+            let back = of_item[place + 1..].iter().filter(|other| is_other_way(one, other));
+            for other in back.filter(|other| is_repeat(&topic(one), &topic(other))) {
+                let key = |it: &Question| (rules.rank(&it.from.agent), it.created_at, it.id.number);
                 let (yields, stays) = if key(one) > key(other) { (*one, *other) } else { (*other, *one) };
-                let why = format!("{} is about the same, the other way round", stays.id);
-                flips.push((yields, why));
+                flips.push((yields, format!("{} is about the same, the other way round", stays.id)));
             }
         }
     }
-    flips.into_iter()
+    flips
+}
+
+fn is_other_way(one: &Question, other: &Question) -> bool {
+    one.to.agent() == Some(&other.from.agent) && other.to.agent() == Some(&one.from.agent)
 }
