@@ -38,6 +38,9 @@ impl ProjectPath {
 
     /// Whether there is something that both cover.
     pub fn overlaps(&self, other: &Self) -> bool {
+        if !self.is_glob() && !other.is_glob() {
+            return self.is_at_or_above(other) || other.is_at_or_above(self);
+        }
         let (a, b): (Vec<_>, Vec<_>) = (self.names().collect(), other.names().collect());
         meet(&a, &b, None, &is_any, &within) || covers(&a, &b) || covers(&b, &a)
     }
@@ -47,6 +50,16 @@ impl ProjectPath {
         let plain = self.0.split('/').take_while(|name| !name.contains(['*', '?']) && *name != ".");
         let length = plain.map(|name| name.len() + 1).sum::<usize>();
         &self.0[..length.saturating_sub(1)]
+    }
+
+    fn is_glob(&self) -> bool {
+        self.0.contains(['*', '?'])
+    }
+
+    /// For paths without patterns.
+    fn is_at_or_above(&self, other: &Self) -> bool {
+        let below = other.0.strip_prefix(self.0.as_str());
+        self.0 == "." || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {

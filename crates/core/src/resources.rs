@@ -143,32 +143,53 @@ impl Resources {
 
 /// Locks by where they are, so that those at a path are found without looking at all of them.
 pub(crate) struct Index<'a> {
-    /// By the directory, or file, that they are about.
-    at: Table<&'a str, Vec<(&'a ProjectPath, &'a Lock)>>,
-    /// By each directory above that.
-    below: Table<&'a str, Vec<(&'a ProjectPath, &'a Lock)>>,
+    /// Those that have not expired, by path: what is below a directory stands together.
+    locks: Vec<(&'a ProjectPath, &'a Lock)>,
+    /// The first place of those about a directory or file, and the others.
+    at: Table<&'a str, (usize, Vec<usize>)>,
+    /// The directories that have something below them.
+    above: Table<&'a str, ()>,
 }
 
 impl<'a> Index<'a> {
     /// Of the locks that have not expired.
     pub(crate) fn of(resources: &'a Resources, now: Moment) -> Self {
-        let mut index = Self { at: Table::default(), below: Table::default() };
-        for (path, lock) in resources.locks.iter().filter(|(_, lock)| lock.expires_at > now) {
+        let locks: Vec<_> = resources.locks.iter().filter(|(_, lock)| lock.expires_at > now).collect();
+        let mut index = Self { at: Table::default(), above: Table::default(), locks: Vec::new() };
+        index.at.reserve(locks.len());
+        let mut last = None;
+        for (place, (path, _)) in locks.iter().enumerate() {
             let stem = path.stem();
-            index.at.entry(stem).or_default().push((path, lock));
-            for above in above(stem) {
-                index.below.entry(above).or_default().push((path, lock));
+            index.at.entry(stem).and_modify(|(_, others)| others.push(place)).or_insert((place, Vec::new()));
+            // Those of one directory come one after the other.
+            let parent = stem.rsplit_once('/').map_or("", |(parent, _)| parent);
+            if last != Some(parent) && !stem.is_empty() {
+                index.above.extend(above(stem).map(|dir| (dir, ())));
+                last = Some(parent);
             }
         }
-        index
+        Self { locks, ..index }
     }
 
     /// The locks that overlap a path.
     pub(crate) fn overlapping(&self, path: &ProjectPath) -> impl Iterator<Item = (&'a ProjectPath, &'a Lock)> {
         let stem = path.stem();
         let higher = above(stem).chain([stem]).filter_map(|stem| self.at.get(stem));
-        let near = higher.chain(self.below.get(stem)).flatten();
-        near.filter(|(held, _)| held.overlaps(path)).copied().collect::<Vec<_>>().into_iter()
+        let higher =
+            higher.flat_map(|(first, others)| [first].into_iter().chain(others)).map(|place| self.locks[*place]);
+        let lower = self.above.contains_key(stem).then(|| self.below(stem)).into_iter().flatten();
+        let near = higher.chain(lower.copied());
+        near.filter(|(held, _)| held.overlaps(path)).collect::<Vec<_>>().into_iter()
+    }
+
+    /// The locks about something that is in a directory.
+    fn below(&self, dir: &str) -> impl Iterator<Item = &(&'a ProjectPath, &'a Lock)> {
+        let is_in =
+            move |path: &str| dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
+        let from = self.locks.partition_point(|(path, _)| path.as_str() < dir);
+        // A name may come between a directory and what is in it: `src`, `src-old`, `src/auth.rs`.
+        let near = self.locks[from..].iter().take_while(move |(path, _)| path.as_str().starts_with(dir));
+        near.filter(move |(path, _)| is_in(path.as_str()) && path.stem().len() > dir.len())
     }
 }
 

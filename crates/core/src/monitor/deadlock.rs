@@ -109,6 +109,7 @@ impl<'a> Waits<'a> {
         let escalated = scene.questions.iter().filter(|it| it.to.is_human());
         let asked: BTreeMap<QuestionId, &AgentName> =
             escalated.filter_map(|it| Some((it.id.clone(), it.asked.agent()?))).collect();
+        waits.sessions.reserve(gathered.open.len() + scene.resources.waits.len());
         let blocking = gathered.open.iter().filter(|open| open.question.blocking);
         let questions: Vec<(Open<'a>, &AgentName)> = blocking
             .filter_map(|open| Some((*open, open.question.to.agent().or_else(|| asked.get(&open.id()).copied())?)))
