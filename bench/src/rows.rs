@@ -10,7 +10,7 @@ use crate::commands::{project, rate_of_threads};
 use crate::measure::{median, raw_append, raw_group};
 use crate::process::{alternate, querent, rate_of_processes, rss, seconds};
 use crate::seed::Seeder;
-use crate::survey::Place;
+use crate::survey::{Place, on_disk};
 
 /// One line of the table.
 pub(crate) struct Row {
@@ -46,7 +46,7 @@ const GROUPS: &[Group] = &[
     ("lists", "a project of 1,000 items and one of 10,000", |run, quick| lists(run, rounds(quick))),
     ("history", "a journal of 1,000 events and one of 1,000,000", |run, quick| history(run, rounds(quick))),
     ("item", "an item of 10 settled questions and one of 10,000", |run, quick| long_item(run, rounds(quick))),
-    ("survey", "what is open in a small project and in a large one", |_, quick| surveys(rounds(quick))),
+    ("survey", "what is open in a small project and in a large one", |run, quick| surveys(run, rounds(quick))),
     ("binary", "the release binary", |_, _| size()),
 ];
 
@@ -213,12 +213,17 @@ fn long_item(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     Ok(vec![Row::at_most("ask + answer, 10,000 settled / 10 settled", ratio, 2.0, seen)])
 }
 
-fn surveys(rounds: usize) -> Outcome<Vec<Row>> {
+fn surveys(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let (small, large) = (Place::new(500, 50, 250)?, Place::new(10_000, 1_000, 5_000)?);
-    let found = large.survey().1;
-    let (ratio, of_large, of_small) = alternate(rounds, || Ok(large.survey().0), || Ok(small.survey().0))?;
-    let seen = format!("{:.1} ms against {:.2} ms, {found} findings", of_large * 1000.0, of_small * 1000.0);
-    let name = "survey, 10,000 items + 1,000 + 5,000 waits / 500 + 50 + 250";
+    let (pure, of_large, of_small) = alternate(rounds, || Ok(large.survey().0), || Ok(small.survey().0))?;
+    let alone = format!("alone {:.1} ms against {:.2} ms, {pure:.1} times", of_large * 1000.0, of_small * 1000.0);
+    let (querent, few, many) = (querent()?, scratch(run)?, scratch(run)?);
+    on_disk(&few, 500, 50, 250)?;
+    on_disk(&many, 10_000, 1_000, 5_000)?;
+    let monitor = |dir: &Path| seconds(&querent, &["monitor", "--dry-run", "--json"], dir);
+    let (ratio, of_many, of_few) = alternate(rounds / 3, || monitor(&many), || monitor(&few))?;
+    let seen = format!("{:.0} ms against {:.1} ms; the survey {alone}", of_many * 1000.0, of_few * 1000.0);
+    let name = "monitor, 10,000 items + 1,000 + 5,000 waits / 500 + 50 + 250";
     Ok(vec![Row::at_most(name, ratio, 20.0, seen)])
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use querent_core::{
-    Action, Applied, Command, Envelope, Item, ItemId, Moment, Needs, Party, QuestionId, Rules, State, Ticket, Via,
-    apply,
+    Action, Applied, Command, Envelope, Item, ItemId, Moment, Needs, Party, QuestionId, Rules, Shared, Span, State,
+    Ticket, Via, apply,
 };
 use querent_hub::{Handle, Project};
 use querent_journal::files::{Ledgers, Options};
-use querent_journal::{Files, Job, Journal, Update};
+use querent_journal::{Beat, Files, Job, Journal, Pulse, Update};
 use serde_json::json;
 
 use crate::Outcome;
@@ -18,6 +18,7 @@ use crate::commands::ask;
 pub(crate) struct Seeder {
     journal: Files,
     rules: Arc<Rules>,
+    at: Moment,
     operations: u64,
 }
 
@@ -25,16 +26,30 @@ impl Seeder {
     pub(crate) fn new(project: &Project) -> Outcome<Self> {
         let options = Options { ledgers: Ledgers::Deferred, ..Options::new("bench") };
         let rules = Handle::open(project, "bench")?.rules()?;
-        Ok(Self { journal: Files::open(&project.dir(), options), rules, operations: 0 })
+        let at = Moment::from_millis(1_790_000_000_000);
+        Ok(Self { journal: Files::open(&project.dir(), options), rules, at, operations: 0 })
+    }
+
+    /// The same, for what happens now.
+    pub(crate) fn now(project: &Project) -> Outcome<Self> {
+        let at = Handle::open(project, "bench")?.now();
+        Ok(Self { at, ..Self::new(project)? })
+    }
+
+    /// A session that waits for files shows that it is there, for as long as anybody looks.
+    pub(crate) fn waits(&self, session: &str) -> Outcome<()> {
+        let at = self.at.plus(Span::minutes(24 * 60));
+        Ok(self.journal.beat(&Beat { pulse: Pulse::Wait, name: session.parse()?, at })?)
     }
 
     /// Carries out these actions on one item, in one update.
-    fn run(&mut self, item: &ItemId, actions: Vec<(Party, Action)>) -> Outcome<()> {
+    pub(crate) fn run(&mut self, item: &ItemId, actions: Vec<(Party, Action)>) -> Outcome<()> {
         self.operations += 1;
         let job = Many {
             item: item.clone(),
             actions,
             rules: Arc::clone(&self.rules),
+            at: self.at,
             prefix: format!("seed-{}", self.operations),
         };
         self.journal.update(Update { stream: item.clone().into(), ticket: None, job: Box::new(job) })?;
@@ -84,22 +99,22 @@ struct Many {
     item: ItemId,
     actions: Vec<(Party, Action)>,
     rules: Arc<Rules>,
+    at: Moment,
     prefix: String,
 }
 
 impl Job for Many {
     fn needs(&mut self, _item: &Item) -> Needs {
-        Needs::default()
+        Needs { shared: [Shared::Resources, Shared::Alerts].into(), ..Needs::default() }
     }
 
     fn run(&mut self, state: &mut State) -> Applied {
-        let at = Moment::from_millis(1_790_000_000_000);
         let mut all = Applied { batches: Vec::new(), reply: Envelope::ok(&()) };
         for (number, (by, action)) in self.actions.iter().enumerate() {
             let command =
                 Command { item: self.item.clone(), by: by.clone(), via: Via::Library, action: action.clone() };
             let Ok(id) = format!("{}-{number}", self.prefix).parse() else { continue };
-            let applied = apply(state, &command, &Ticket::new(id, &command), &self.rules, at);
+            let applied = apply(state, &command, &Ticket::new(id, &command), &self.rules, self.at);
             all.batches.extend(applied.batches);
         }
         all

@@ -1,17 +1,21 @@
 //! A project full of open questions and waits, for the monitor to look at.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::hint::black_box;
+use std::path::Path;
 use std::time::Instant;
 
 use querent_core::monitor::{Scene, Signs, survey};
 use querent_core::{
-    Action, Alerts, Ask, Command, Item, Lock, Moment, Party, Question, Resources, Rules, SessionId, Span, State,
-    Ticket, Via, Wait, apply,
+    Action, Alerts, Ask, Command, Item, Lock, Moment, Party, ProjectPath, Question, Refusal, Resources, Rules,
+    SessionId, Span, State, Ticket, Via, Wait, apply,
 };
+use querent_hub::Project;
 use serde_json::json;
 
 use crate::Outcome;
+use crate::seed::Seeder;
 
 /// How many agents, or sessions, wait for each other in a circle.
 const CIRCLE: u32 = 10;
@@ -50,25 +54,9 @@ impl Place {
 
     fn item(&mut self, number: u32, questions: u32) -> Outcome<()> {
         let mut state = State::default();
-        let id = format!("{number}");
-        let asks = number <= questions;
-        let who = if asks { format!("agent-{number}") } else { "worker".to_owned() };
-        let mut wishes = vec![
-            ("human".to_owned(), Action::OpenItem { title: id.clone(), workflow: None, autonomy: None }),
-            (who.clone(), Action::StartSession { session: None, process: None }),
-        ];
-        if asks {
-            let next = if number.is_multiple_of(CIRCLE) { number + 1 - CIRCLE } else { number + 1 };
-            let ask = Ask {
-                to: Some(format!("agent-{}", next.min(questions)).parse()?),
-                topic: format!("Storage of {number}"),
-                prompt: "The ADR says Postgres, the ticket says Redis. Which?".to_owned(),
-                ..Ask::default()
-            };
-            wishes.push((who, Action::Ask(Box::new(ask))));
-        }
-        for (place, (by, action)) in wishes.into_iter().enumerate() {
-            let command = Command { item: id.parse()?, by: by.parse::<Party>()?, via: Via::Library, action };
+        let id = number.to_string();
+        for (place, (by, action)) in wishes(number, questions)?.into_iter().enumerate() {
+            let command = Command { item: id.parse()?, by, via: Via::Library, action };
             let ticket = Ticket::fresh(format!("op-{id}-{place}").parse()?, &command);
             apply(&mut state, &command, &ticket, &self.rules, self.now).reply.read::<serde_json::Value>()?;
         }
@@ -79,14 +67,12 @@ impl Place {
 
     /// A session has a file and waits for the next one's.
     fn wait(&mut self, number: u32) -> Outcome<()> {
-        let next = if number.is_multiple_of(CIRCLE) { number + 1 - CIRCLE } else { number + 1 };
         let session: SessionId = format!("waiter-{number}").parse()?;
-        let path = |number: u32| format!("src/part-{}/file-{number}.rs", number / 100).parse();
         let (agent, item): (querent_core::AgentName, querent_core::ItemId) = ("worker".parse()?, "1".parse()?);
         let (since, expires_at) = (self.now, self.now.plus(Span::minutes(30)));
         let lock = Lock { session: session.clone(), agent: agent.clone(), item: item.clone(), since, expires_at };
         self.resources.locks.insert(path(number)?, lock);
-        self.resources.waits.insert(session.clone(), Wait { paths: [path(next)?].into(), agent, item, since });
+        self.resources.waits.insert(session.clone(), Wait { paths: [path(after(number))?].into(), agent, item, since });
         self.signs.waits.insert(session, self.now);
         Ok(())
     }
@@ -102,6 +88,68 @@ impl Place {
     }
 }
 
+/// The same on disk, for the whole command.
+pub(crate) fn on_disk(dir: &Path, items: u32, questions: u32, waits: u32) -> Outcome<()> {
+    let (project, _) = Project::init(dir, None, "feature")?;
+    let mut config = "[project]\nname = \"bench\"\n[agents.worker]\n".to_owned();
+    let mut workflow = "name = \"feature\"\n".to_owned();
+    for number in 1..=questions {
+        writeln!(config, "[agents.agent-{number}]\nrank = {number}")?;
+        let asks = format!("can_clarify = [\"agent-{}\"]", after(number));
+        writeln!(workflow, "[[steps]]\nname = \"of-{number}\"\nagent = \"agent-{number}\"\n{asks}")?;
+    }
+    for shipped in project.dir().join("workflows").read_dir()? {
+        std::fs::remove_file(shipped?.path())?;
+    }
+    std::fs::write(project.dir().join("config.toml"), config)?;
+    std::fs::write(project.dir().join("workflows/feature.toml"), workflow)?;
+    let mut seeder = Seeder::now(&project)?;
+    for number in 1..=items {
+        seeder.run(&number.to_string().parse()?, wishes(number, questions)?)?;
+    }
+    let mut contention = Vec::new();
+    for number in 1..=waits {
+        let (session, worker): (SessionId, Party) = (format!("waiter-{number}").parse()?, "worker".parse()?);
+        contention.push((worker, Action::StartSession { session: Some(session), process: None }));
+    }
+    for (wait, file) in [(false, (|number| number) as fn(u32) -> u32), (true, after)] {
+        for number in 1..=waits {
+            let (session, paths) = (format!("waiter-{number}").parse()?, [path(file(number))?].into());
+            contention.push(("worker".parse()?, Action::Lock { session, paths, ttl: Span::minutes(24 * 60), wait }));
+        }
+    }
+    seeder.run(&"1".parse()?, contention)?;
+    (1..=waits).try_for_each(|number| seeder.waits(&format!("waiter-{number}")))
+}
+
+/// The next one in the circle.
+fn after(number: u32) -> u32 {
+    if number.is_multiple_of(CIRCLE) { number + 1 - CIRCLE } else { number + 1 }
+}
+
+fn path(number: u32) -> Result<ProjectPath, Refusal> {
+    format!("src/part-{}/file-{number}.rs", number / 100).parse()
+}
+
+/// What happens on an item: a session is at work, and perhaps asks the next one.
+fn wishes(number: u32, questions: u32) -> Outcome<Vec<(Party, Action)>> {
+    let asks = number <= questions;
+    let who: Party = if asks { format!("agent-{number}").parse()? } else { "worker".parse()? };
+    let open = Action::OpenItem { title: format!("Item {number}"), workflow: None, autonomy: None };
+    let start = Action::StartSession { session: None, process: None };
+    let mut wishes = vec![(Party::HUMAN, open), (who.clone(), start)];
+    if asks {
+        let ask = Ask {
+            to: Some(format!("agent-{}", after(number)).parse()?),
+            topic: format!("Storage of {number}"),
+            prompt: "The ADR says Postgres, the ticket says Redis. Which?".to_owned(),
+            ..Ask::default()
+        };
+        wishes.push((who, Action::Ask(Box::new(ask))));
+    }
+    Ok(wishes)
+}
+
 fn rules(questions: u32) -> Outcome<Rules> {
     let names: Vec<String> = (1..=questions).map(|number| format!("agent-{number}")).collect();
     let agents: BTreeMap<&str, _> = names
@@ -111,12 +159,7 @@ fn rules(questions: u32) -> Outcome<Rules> {
         .zip(1..)
         .map(|(name, rank)| (name, json!({ "rank": rank })))
         .collect();
-    // Each may ask the next one and the first of its circle.
-    let step = |(name, number): (&String, u32)| {
-        let next = format!("agent-{}", (number + 1).min(questions));
-        let first = format!("agent-{}", (number.saturating_sub(1) / CIRCLE) * CIRCLE + 1);
-        json!({ "name": format!("of-{name}"), "agent": name, "can_clarify": [next, first] })
-    };
+    let step = |(name, number): (&String, u32)| json!({ "name": format!("of-{name}"), "agent": name, "can_clarify": [format!("agent-{}", after(number))] });
     let steps: Vec<_> = names.iter().zip(1..).map(step).collect();
     let workflow = serde_json::from_value(json!({ "name": "feature", "steps": steps }))?;
     let config = serde_json::from_value(json!({ "project": { "name": "bench" }, "agents": agents }))?;
