@@ -49,6 +49,41 @@ pub trait Journal: Send + Sync {
     fn watch(&self, wake: Wake) -> Result<Watch, Error>;
 }
 
+/// A journal that is in several hands.
+impl<J: Journal + ?Sized> Journal for Arc<J> {
+    fn update(&self, update: Update) -> Result<Envelope, Error> {
+        (**self).update(update)
+    }
+
+    fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
+        (**self).read()
+    }
+
+    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+        (**self).records(since, each)
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        (**self).sync()
+    }
+
+    fn beat(&self, beat: &Beat) -> Result<(), Error> {
+        (**self).beat(beat)
+    }
+
+    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error> {
+        (**self).beats(pulse)
+    }
+
+    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
+        (**self).still(pulse, name)
+    }
+
+    fn watch(&self, wake: Wake) -> Result<Watch, Error> {
+        (**self).watch(wake)
+    }
+}
+
 /// What is called after a change.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 

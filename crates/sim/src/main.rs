@@ -66,12 +66,13 @@ fn simulate(args: &Args) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     let seeds = args.seeds.clone().unwrap_or(args.seed..args.seed + 1);
     let mut tally = Tally::default();
+    fs::create_dir_all(&args.logs).map_err(about("make", &args.logs))?;
     for seed in seeds.clone() {
         let outcome = run(Settings::new(seed, args.steps));
         tally.merge(&outcome.tally);
         if outcome.violation.is_some() || args.save {
             let path = args.logs.join(format!("querent-sim-{seed}.jsonl"));
-            fs::write(&path, outcome.log.text())?;
+            fs::write(&path, outcome.log.text()).map_err(about("write", &path))?;
             writeln!(out, "the event log of seed {seed} is in {}", path.display())?;
         }
         if let Some((step, violation)) = outcome.violation {
@@ -90,8 +91,14 @@ fn simulate(args: &Args) -> io::Result<bool> {
 }
 
 fn step_through(file: &Path, item: Option<&str>) -> io::Result<()> {
-    let text = replay(&fs::read_to_string(file)?, item).map_err(io::Error::other)?;
+    let log = fs::read_to_string(file).map_err(about("read", file))?;
+    let text = replay(&log, item).map_err(io::Error::other)?;
     io::stdout().lock().write_all(text.as_bytes())
+}
+
+/// Says what could not be done to which file.
+fn about<'a>(what: &'a str, path: &'a Path) -> impl FnOnce(io::Error) -> io::Error + 'a {
+    move |error| io::Error::other(format!("cannot {what} `{}`: {error}", path.display()))
 }
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {

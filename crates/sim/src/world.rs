@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use querent_core::{Action, Command, ComponentName, Envelope, Record, Refusal, Rules, wire};
+use querent_core::{Action, Command, Envelope, Record, Refusal, Rules, wire};
 use querent_hub::{Clock, Handle};
 use querent_journal::files::{Ledgers, Options};
-use querent_journal::{Beat, Error, Files, Journal, Pulse, Snapshot, Update, Wake, Watch};
+use querent_journal::{Error, Files, Journal};
 use serde_json::{Value, json};
 
 use crate::acts::{Act, Scene};
@@ -141,7 +141,7 @@ impl World {
         };
         let files = Arc::new(Files::open(Path::new("/"), options));
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
-        let hub = Handle::new(Box::new(Shared(Arc::clone(&files))), self.rules.clone(), clock);
+        let hub = Handle::new(Box::new(Arc::clone(&files)), self.rules.clone(), clock);
         Running { number, files, hub }
     }
 
@@ -311,43 +311,6 @@ impl World {
         event["step"] = json!(self.step);
         event["at"] = json!(self.clock.now());
         self.log.add(event.to_string());
-    }
-}
-
-/// A journal that is also in other hands.
-struct Shared(Arc<Files>);
-
-impl Journal for Shared {
-    fn update(&self, update: Update) -> Result<Envelope, Error> {
-        self.0.update(update)
-    }
-
-    fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
-        self.0.read()
-    }
-
-    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
-        self.0.records(since, each)
-    }
-
-    fn sync(&self) -> Result<(), Error> {
-        self.0.sync()
-    }
-
-    fn beat(&self, beat: &Beat) -> Result<(), Error> {
-        self.0.beat(beat)
-    }
-
-    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error> {
-        self.0.beats(pulse)
-    }
-
-    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
-        self.0.still(pulse, name)
-    }
-
-    fn watch(&self, wake: Wake) -> Result<Watch, Error> {
-        self.0.watch(wake)
     }
 }
 

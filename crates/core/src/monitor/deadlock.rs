@@ -105,11 +105,13 @@ struct Waits<'a> {
 
 impl<'a> Waits<'a> {
     fn of(scene: &Scene<'a>, gathered: &Gathered<'a>, leaving: &BTreeSet<QuestionId>, at: Moment) -> Self {
-        let mut waits = Self { graph: DiGraph::new(), sessions: Table::default(), agents: Table::default() };
+        let most = gathered.open.len() + scene.resources.waits.len();
+        let graph = DiGraph::with_capacity(2 * most, 3 * most);
+        let mut waits = Self { graph, sessions: Table::default(), agents: Table::default() };
         let escalated = scene.questions.iter().filter(|it| it.to.is_human());
         let asked: BTreeMap<QuestionId, &AgentName> =
             escalated.filter_map(|it| Some((it.id.clone(), it.asked.agent()?))).collect();
-        waits.sessions.reserve(gathered.open.len() + scene.resources.waits.len());
+        waits.sessions.reserve(most);
         let blocking = gathered.open.iter().filter(|open| open.question.blocking);
         let questions: Vec<(Open<'a>, &AgentName)> = blocking
             .filter_map(|open| Some((*open, open.question.to.agent().or_else(|| asked.get(&open.id()).copied())?)))

@@ -48,13 +48,7 @@ pub(super) fn of_many_strict_questions_at_once_one_is_asked(
     let ask = |item: &String| -> Result<Envelope, Broken> {
         Ok(script.send(&**journal, &format!("op-ask-{item}"), &Script::ask_strictly(item, "Which mode?")?)?)
     };
-    let replies: Vec<Result<Envelope, Broken>> = thread::scope(|scope| {
-        let threads: Vec<_> = items.iter().map(|item| scope.spawn(move || ask(item))).collect();
-        let ended = |thread: thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|_| Err(Broken("a thread panicked".to_owned())))
-        };
-        threads.into_iter().map(ended).collect()
-    });
+    let replies = at_once(&items, ask);
     let mut asked = Vec::new();
     for reply in replies {
         match reply?.read::<AskReply>() {
@@ -119,13 +113,7 @@ pub(super) fn of_many_sessions_that_want_a_file_at_once_one_has_it(
             Err(refusal) => Err(refusal.into()),
         }
     };
-    let granted: Vec<Result<bool, Broken>> = thread::scope(|scope| {
-        let threads: Vec<_> = items.iter().map(|item| scope.spawn(move || lock(item))).collect();
-        let ended = |thread: thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|_| Err(Broken("a thread panicked".to_owned())))
-        };
-        threads.into_iter().map(ended).collect()
-    });
+    let granted = at_once(&items, lock);
     let mut holders = Vec::new();
     for (item, granted) in items.iter().zip(granted) {
         holders.extend(granted?.then_some(item));
@@ -141,4 +129,18 @@ pub(super) fn of_many_sessions_that_want_a_file_at_once_one_has_it(
         &0,
     )?;
     verify(&**journal).map(drop)
+}
+
+/// Does the same for every item at once, a thread each.
+fn at_once<T: Send>(
+    items: &[String],
+    act: impl Fn(&String) -> Result<T, Broken> + Copy + Send,
+) -> Vec<Result<T, Broken>> {
+    thread::scope(|scope| {
+        let threads: Vec<_> = items.iter().map(|item| scope.spawn(move || act(item))).collect();
+        let ended = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|_| Err(Broken("a thread panicked".to_owned())))
+        };
+        threads.into_iter().map(ended).collect()
+    })
 }
