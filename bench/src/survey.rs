@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::Outcome;
 use crate::seed::Seeder;
 
-/// How many agents, or sessions, wait for each other in a circle.
+/// How many agents there are, each of which asks the next; and how many sessions wait for each other's files in a circle.
 const CIRCLE: u32 = 10;
 
 /// What a survey looks at.
@@ -31,12 +31,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Items with a session at work on each; the first of them have a question each, in circles of ten agents; and sessions
-    /// that wait for each other's files, in circles of ten.
+    /// Items with a session at work on each; the first of them have a question each, by a team of ten agents in which each asks
+    /// the next; and sessions that wait for each other's files, in circles of ten.
     pub(crate) fn new(items: u32, questions: u32, waits: u32) -> Outcome<Self> {
         let now = Moment::from_millis(1_769_853_600_000);
         let mut place = Self {
-            rules: rules(questions)?,
+            rules: rules()?,
             items: Vec::new(),
             questions: Vec::new(),
             resources: Resources::default(),
@@ -67,7 +67,7 @@ impl Place {
 
     /// A session has a file and waits for the next one's.
     fn wait(&mut self, number: u32) -> Outcome<()> {
-        let session: SessionId = format!("waiter-{number}").parse()?;
+        let session: SessionId = format!("waiter-{number:05}").parse()?;
         let (agent, item): (querent_core::AgentName, querent_core::ItemId) = ("worker".parse()?, "1".parse()?);
         let (since, expires_at) = (self.now, self.now.plus(Span::minutes(30)));
         let lock = Lock { session: session.clone(), agent: agent.clone(), item: item.clone(), since, expires_at };
@@ -93,7 +93,7 @@ pub(crate) fn on_disk(dir: &Path, items: u32, questions: u32, waits: u32) -> Out
     let (project, _) = Project::init(dir, None, "feature")?;
     let mut config = "[project]\nname = \"bench\"\n[agents.worker]\n".to_owned();
     let mut workflow = "name = \"feature\"\n".to_owned();
-    for number in 1..=questions {
+    for number in 1..=CIRCLE {
         writeln!(config, "[agents.agent-{number}]\nrank = {number}")?;
         let asks = format!("can_clarify = [\"agent-{}\"]", after(number));
         writeln!(workflow, "[[steps]]\nname = \"of-{number}\"\nagent = \"agent-{number}\"\n{asks}")?;
@@ -109,17 +109,17 @@ pub(crate) fn on_disk(dir: &Path, items: u32, questions: u32, waits: u32) -> Out
     }
     let mut contention = Vec::new();
     for number in 1..=waits {
-        let (session, worker): (SessionId, Party) = (format!("waiter-{number}").parse()?, "worker".parse()?);
+        let (session, worker): (SessionId, Party) = (format!("waiter-{number:05}").parse()?, "worker".parse()?);
         contention.push((worker, Action::StartSession { session: Some(session), process: None }));
     }
     for (wait, file) in [(false, (|number| number) as fn(u32) -> u32), (true, after)] {
         for number in 1..=waits {
-            let (session, paths) = (format!("waiter-{number}").parse()?, [path(file(number))?].into());
+            let (session, paths) = (format!("waiter-{number:05}").parse()?, [path(file(number))?].into());
             contention.push(("worker".parse()?, Action::Lock { session, paths, ttl: Span::minutes(24 * 60), wait }));
         }
     }
     seeder.run(&"1".parse()?, contention)?;
-    (1..=waits).try_for_each(|number| seeder.waits(&format!("waiter-{number}")))
+    (1..=waits).try_for_each(|number| seeder.waits(&format!("waiter-{number:05}")))
 }
 
 /// The next one in the circle.
@@ -128,19 +128,20 @@ fn after(number: u32) -> u32 {
 }
 
 fn path(number: u32) -> Result<ProjectPath, Refusal> {
-    format!("src/part-{}/file-{number}.rs", number / 100).parse()
+    format!("src/part-{:02}/file-{number:05}.rs", number / 100).parse()
 }
 
 /// What happens on an item: a session is at work, and perhaps asks the next one.
 fn wishes(number: u32, questions: u32) -> Outcome<Vec<(Party, Action)>> {
     let asks = number <= questions;
-    let who: Party = if asks { format!("agent-{number}").parse()? } else { "worker".parse()? };
+    let agent = (number - 1) % CIRCLE + 1;
+    let who: Party = if asks { format!("agent-{agent}").parse()? } else { "worker".parse()? };
     let open = Action::OpenItem { title: format!("Item {number}"), workflow: None, autonomy: None };
     let start = Action::StartSession { session: None, process: None };
     let mut wishes = vec![(Party::HUMAN, open), (who.clone(), start)];
     if asks {
         let ask = Ask {
-            to: Some(format!("agent-{}", after(number)).parse()?),
+            to: Some(format!("agent-{}", after(agent)).parse()?),
             topic: format!("Storage of {number}"),
             prompt: "The ADR says Postgres, the ticket says Redis. Which?".to_owned(),
             ..Ask::default()
@@ -150,8 +151,8 @@ fn wishes(number: u32, questions: u32) -> Outcome<Vec<(Party, Action)>> {
     Ok(wishes)
 }
 
-fn rules(questions: u32) -> Outcome<Rules> {
-    let names: Vec<String> = (1..=questions).map(|number| format!("agent-{number}")).collect();
+fn rules() -> Outcome<Rules> {
+    let names: Vec<String> = (1..=CIRCLE).map(|number| format!("agent-{number}")).collect();
     let agents: BTreeMap<&str, _> = names
         .iter()
         .map(String::as_str)

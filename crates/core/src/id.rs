@@ -2,41 +2,54 @@
 
 use std::fmt;
 use std::hash::Hasher;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
 use siphasher::sip128::{Hasher128, SipHasher13};
+use smol_str::{SmolStr, format_smolstr};
 
 use crate::refusal::Refusal;
 
-/// Stores a type as the text that it is read from.
+/// Stores a type as the text that it shows and is read from, without a copy of it.
 macro_rules! stored_as_text {
-    ($name:ident, $text:expr) => {
-        impl TryFrom<String> for $name {
-            type Error = Refusal;
-
-            fn try_from(text: String) -> Result<Self, Refusal> {
-                text.parse()
+    ($name:ident) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
             }
         }
 
-        impl From<$name> for String {
-            fn from(it: $name) -> Self {
-                let text: fn($name) -> String = $text;
-                text(it)
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str($crate::id::Read(std::marker::PhantomData))
             }
         }
     };
 }
 pub(crate) use stored_as_text;
 
+/// Reads what is stored as text.
+pub(crate) struct Read<T>(pub(crate) PhantomData<T>);
+
+impl<T: FromStr<Err = Refusal>> Visitor<'_> for Read<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+}
+
 /// Makes a string newtype whose every value passed `$check`.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $field:literal, $form:literal, $check:expr) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(SmolStr);
 
         impl $name {
             /// The name as text.
@@ -51,14 +64,14 @@ macro_rules! name {
             fn from_str(text: &str) -> Result<Self, Refusal> {
                 let check: fn(&str) -> bool = $check;
                 if check(text) {
-                    Ok(Self(text.to_owned()))
+                    Ok(Self(text.into()))
                 } else {
                     Err(Refusal::malformed($field, text, $form))
                 }
             }
         }
 
-        stored_as_text!($name, |name| name.0);
+        stored_as_text!($name);
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,7 +129,7 @@ name!(
 impl SessionId {
     /// The session of an agent that names none: `engineer@42`.
     pub fn of(agent: &AgentName, item: &ItemId) -> Self {
-        Self(format!("{agent}@{item}"))
+        Self(format_smolstr!("{agent}@{item}"))
     }
 }
 
@@ -124,8 +137,7 @@ impl SessionId {
 macro_rules! numbered {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $field:literal, $form:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name {
             /// The item that it belongs to.
             pub item: ItemId,
@@ -153,7 +165,7 @@ macro_rules! numbered {
             }
         }
 
-        stored_as_text!($name, |id| id.to_string());
+        stored_as_text!($name);
     };
 }
 
@@ -177,8 +189,7 @@ numbered!(
 macro_rules! counted {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $field:literal, $form:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(
             /// 1 for the first.
             pub u32,
@@ -200,7 +211,7 @@ macro_rules! counted {
             }
         }
 
-        stored_as_text!($name, |id| id.to_string());
+        stored_as_text!($name);
     };
 }
 
@@ -229,8 +240,7 @@ name!(
 );
 
 /// What a text is known by without keeping it: 32 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(u128);
 
 impl Fingerprint {
@@ -258,7 +268,7 @@ impl FromStr for Fingerprint {
     }
 }
 
-stored_as_text!(Fingerprint, |it| it.to_string());
+stored_as_text!(Fingerprint);
 
 #[cfg(test)]
 mod tests {

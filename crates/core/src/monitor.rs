@@ -211,7 +211,7 @@ struct Busy<'a> {
 
 impl<'a> Gathered<'a> {
     fn of(items: &'a [Item]) -> Self {
-        let mut gathered = Self::default();
+        let mut gathered = Self { busy: Vec::with_capacity(items.len()), ..Self::default() };
         for item in items.iter().filter(|item| !item.has_ended()) {
             let open = item.open.iter();
             gathered.open.extend(open.map(|(number, question)| Open { item, number: *number, question }));

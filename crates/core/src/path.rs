@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::id::stored_as_text;
 use crate::refusal::Refusal;
 
@@ -24,8 +22,7 @@ use crate::refusal::Refusal;
 /// assert!(!path("src/*.rs")?.overlaps(&path("src/auth.ts")?));
 /// # Ok::<(), querent_core::Refusal>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectPath(String);
 
 const LONGEST: usize = 1_000;
@@ -89,7 +86,7 @@ impl FromStr for ProjectPath {
     }
 }
 
-stored_as_text!(ProjectPath, |path| path.0);
+stored_as_text!(ProjectPath);
 
 impl fmt::Display for ProjectPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

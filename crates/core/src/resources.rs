@@ -145,8 +145,10 @@ impl Resources {
 pub(crate) struct Index<'a> {
     /// Those that have not expired, by path: what is below a directory stands together.
     locks: Vec<(&'a ProjectPath, &'a Lock)>,
-    /// The first place of those about a directory or file, and the others.
-    at: Table<&'a str, (usize, Vec<usize>)>,
+    /// The first place of those about a directory or file.
+    at: Table<&'a str, usize>,
+    /// The next place of one about the same.
+    next: Vec<Option<usize>>,
     /// The directories that have something below them.
     above: Table<&'a str, ()>,
 }
@@ -155,28 +157,29 @@ impl<'a> Index<'a> {
     /// Of the locks that have not expired.
     pub(crate) fn of(resources: &'a Resources, now: Moment) -> Self {
         let locks: Vec<_> = resources.locks.iter().filter(|(_, lock)| lock.expires_at > now).collect();
-        let mut index = Self { at: Table::default(), above: Table::default(), locks: Vec::new() };
-        index.at.reserve(locks.len());
+        let (mut at, mut above) = (Table::default(), Table::default());
+        let mut next = vec![None; locks.len()];
+        at.reserve(locks.len());
         let mut last = None;
-        for (place, (path, _)) in locks.iter().enumerate() {
+        for (place, (path, _)) in locks.iter().enumerate().rev() {
             let stem = path.stem();
-            index.at.entry(stem).and_modify(|(_, others)| others.push(place)).or_insert((place, Vec::new()));
+            next[place] = at.insert(stem, place);
             // Those of one directory come one after the other.
             let parent = stem.rsplit_once('/').map_or("", |(parent, _)| parent);
             if last != Some(parent) && !stem.is_empty() {
-                index.above.extend(above(stem).map(|dir| (dir, ())));
+                above.extend(directories(stem).map(|dir| (dir, ())));
                 last = Some(parent);
             }
         }
-        Self { locks, ..index }
+        Self { locks, at, next, above }
     }
 
     /// The locks that overlap a path.
     pub(crate) fn overlapping(&self, path: &ProjectPath) -> impl Iterator<Item = (&'a ProjectPath, &'a Lock)> {
         let stem = path.stem();
-        let higher = above(stem).chain([stem]).filter_map(|stem| self.at.get(stem));
-        let higher =
-            higher.flat_map(|(first, others)| [first].into_iter().chain(others)).map(|place| self.locks[*place]);
+        let firsts = directories(stem).chain([stem]).filter_map(|stem| self.at.get(stem).copied());
+        let higher = firsts.flat_map(|first| std::iter::successors(Some(first), |place| self.next[*place]));
+        let higher = higher.map(|place| self.locks[place]);
         let lower = self.above.contains_key(stem).then(|| self.below(stem)).into_iter().flatten();
         let near = higher.chain(lower.copied());
         near.filter(|(held, _)| held.overlaps(path)).collect::<Vec<_>>().into_iter()
@@ -194,7 +197,7 @@ impl<'a> Index<'a> {
 }
 
 /// The directories above a place, from the root on.
-fn above(stem: &str) -> impl Iterator<Item = &str> {
+fn directories(stem: &str) -> impl Iterator<Item = &str> {
     let root = (!stem.is_empty()).then_some("");
     root.into_iter().chain(stem.match_indices('/').map(|(end, _)| &stem[..end]))
 }

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::id::{ItemId, stored_as_text};
 use crate::refusal::Refusal;
 
@@ -13,8 +11,7 @@ use crate::refusal::Refusal;
 ///
 /// A batch may hold events of several streams. It is recorded whole or not at all, so what must hold across items holds
 /// without leases.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stream {
     /// An item.
     Item(ItemId),
@@ -97,7 +94,7 @@ impl FromStr for Stream {
     }
 }
 
-stored_as_text!(Stream, |stream| stream.as_str().to_owned());
+stored_as_text!(Stream);
 
 impl fmt::Display for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

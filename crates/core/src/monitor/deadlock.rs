@@ -19,14 +19,14 @@ use crate::policy::Rules;
 use crate::resources::{Index, Lock};
 use crate::table::Table;
 
-pub(super) fn find(
-    scene: &Scene<'_>,
-    gathered: &Gathered<'_>,
-    rules: &Rules,
+pub(super) fn find<'a>(
+    scene: &Scene<'a>,
+    gathered: &Gathered<'a>,
+    rules: &'a Rules,
     leaving: &BTreeSet<QuestionId>,
     at: Moment,
 ) -> Vec<Finding> {
-    let mut waits = Waits::of(scene, gathered, leaving, at);
+    let mut waits = Waits::of(scene, gathered, rules, leaving, at);
     let mut findings = Vec::new();
     loop {
         let circles = waits.circles(|wait| !wait.human);
@@ -101,13 +101,25 @@ struct Waits<'a> {
     graph: DiGraph<Node<'a>, Edge<'a>>,
     sessions: Table<&'a SessionId, NodeIndex>,
     agents: Table<&'a AgentName, NodeIndex>,
+    ranks: Table<&'a AgentName, u32>,
 }
 
 impl<'a> Waits<'a> {
-    fn of(scene: &Scene<'a>, gathered: &Gathered<'a>, leaving: &BTreeSet<QuestionId>, at: Moment) -> Self {
+    fn of(
+        scene: &Scene<'a>,
+        gathered: &Gathered<'a>,
+        rules: &'a Rules,
+        leaving: &BTreeSet<QuestionId>,
+        at: Moment,
+    ) -> Self {
         let most = gathered.open.len() + scene.resources.waits.len();
-        let graph = DiGraph::with_capacity(2 * most, 3 * most);
-        let mut waits = Self { graph, sessions: Table::default(), agents: Table::default() };
+        let graph = DiGraph::with_capacity(most, 2 * most);
+        let mut waits = Self {
+            graph,
+            sessions: Table::default(),
+            agents: Table::default(),
+            ranks: rules.config.agents.iter().map(|(name, agent)| (name, agent.rank)).collect(),
+        };
         let escalated = scene.questions.iter().filter(|it| it.to.is_human());
         let asked: BTreeMap<QuestionId, &AgentName> =
             escalated.filter_map(|it| Some((it.id.clone(), it.asked.agent()?))).collect();
@@ -210,11 +222,12 @@ impl<'a> Waits<'a> {
     /// The wait of a circle that is given up: the question of the most downstream asker; in a circle of files alone, the
     /// files of the most downstream holder. Of equal ones, the youngest.
     fn yields(&self, circle: &[Place], rules: &Rules) -> Place {
+        let rank = |agent: &AgentName| self.ranks.get(agent).copied().unwrap_or_else(|| rules.rank(agent));
         let key = |place: &Place| match self.graph[*place].cause {
             Why::Question(item, number, question) => {
-                (2, rules.rank(&question.agent), question.created_at, Some((item, number)), None)
+                (2, rank(&question.agent), question.created_at, Some((item, number)), None)
             }
-            Why::Lock { waiter, since, lock, .. } => (1, rules.rank(&lock.agent), since, None, Some(waiter)),
+            Why::Lock { waiter, since, lock, .. } => (1, rank(&lock.agent), since, None, Some(waiter)),
             Why::Session => (0, 0, Moment::from_millis(0), None, None),
         };
         circle.iter().max_by_key(|place| key(place)).copied().unwrap_or_default()
