@@ -1,6 +1,7 @@
 //! The binary `querent`.
 
 mod cli;
+mod http;
 mod mcp;
 
 fn main() -> std::process::ExitCode {

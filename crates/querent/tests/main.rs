@@ -43,6 +43,7 @@ mod own;
 mod questions;
 mod ready;
 mod resolve;
+mod serve;
 mod show;
 mod state;
 mod status;

@@ -39,6 +39,7 @@ pub(super) mod own;
 pub(super) mod questions;
 pub(super) mod ready;
 pub(super) mod resolve;
+pub(super) mod serve;
 pub(super) mod show;
 pub(super) mod state;
 pub(super) mod status;
