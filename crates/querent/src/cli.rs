@@ -17,9 +17,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
-    alerts, answer, ask, assume, assumptions, await_answer, beat, completions, demo, digest, doctor, escalate, events,
-    follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor, own, questions, ready, resolve, serve,
-    show, state, status, trigger, unlock, withdraw,
+    alerts, answer, ask, assume, assumptions, await_answer, beat, completions, connect, demo, digest, disconnect,
+    doctor, escalate, events, follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor, own, questions,
+    ready, resolve, serve, show, state, status, trigger, unlock, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -80,6 +80,8 @@ struct Global {
 #[derive(Subcommand)]
 enum Command {
     Init(init::Args),
+    Connect(connect::Args),
+    Disconnect(disconnect::Args),
     Demo(demo::Args),
     Item(item::Args),
     Hook(hook::Args),
@@ -139,6 +141,8 @@ fn play(line: &[&str], context: &Context) -> Result<u8, Failure> {
 fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     match command {
         Command::Init(args) => init::run(&args, context),
+        Command::Connect(args) => connect::run(&args, context),
+        Command::Disconnect(args) => disconnect::run(&args, context),
         Command::Demo(args) => demo::run(&args, context, play),
         Command::Item(args) => item::run(args, context),
         Command::Hook(args) => hook::run(args, context),

@@ -1,6 +1,7 @@
 //! The binary `querent`.
 
 mod cli;
+mod clients;
 mod http;
 mod mcp;
 
