@@ -12,6 +12,7 @@ mod resources;
 mod schema;
 mod seal;
 mod server;
+mod stdio;
 mod tasks;
 mod tools;
 mod waiting;
@@ -19,3 +20,4 @@ mod watch;
 
 pub(crate) use caller::Caller;
 pub(crate) use server::Server;
+pub(crate) use stdio::Stdio;

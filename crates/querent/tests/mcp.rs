@@ -133,3 +133,137 @@ fn a_call_that_is_malformed_is_an_error_of_the_protocol_and_the_server_lives() {
     assert_eq!(client.data("question_list", json!({}))["count"], 0);
     client.close();
 }
+
+#[test]
+fn what_is_no_json_rpc_is_answered_as_such_and_the_server_lives() {
+    let project = Project::new();
+    let mut client = Client::engineer(&project);
+
+    client.send_line("{ this is not JSON");
+    assert_eq!(client.next()["error"]["code"], -32700);
+    client.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"\xff\xfe\"}");
+    assert_eq!(client.next()["error"]["code"], -32700);
+    client.send_line("{\"jsonrpc\":\"2.0\",\"id\":8}");
+    assert_eq!(client.next()["error"]["code"], -32600);
+    client.send_line("[{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/list\"}]");
+    assert_eq!(client.next()["error"]["code"], -32600);
+    let unknown = client.error("tools/burn", json!({}));
+
+    assert_eq!(unknown["code"], -32601);
+    assert_eq!(client.data("question_list", json!({}))["count"], 0);
+    client.close();
+}
+
+#[test]
+fn a_form_that_is_accepted_answers_and_one_that_is_put_away_leaves_the_question_open() {
+    let project = Project::new();
+    let forms = json!({ "elicitation": { "form": {} } });
+    let mut client = Client::start(&project, &["--agent", "engineer"], Era::Sessions, forms);
+    let mut ask = |topic: &str, result: serde_json::Value, seconds: u32| {
+        let mut arguments = question();
+        arguments["topic"] = json!(topic);
+        arguments["prompt"] = json!(format!("{topic}: which one?"));
+        arguments["wait_seconds"] = json!(seconds);
+        arguments["blocking"] = json!(false);
+        let id = client.request("tools/call", json!({ "name": "question_create", "arguments": arguments }));
+        let form = loop {
+            let message = client.next();
+            if message["method"] == "elicitation/create" {
+                break message;
+            }
+        };
+        client.send(&json!({ "jsonrpc": "2.0", "id": form["id"], "result": result }));
+        client.reply(id)["result"]["structuredContent"].clone()
+    };
+
+    let accepted = ask("Store", json!({ "action": "accept", "content": { "answer": "sql" } }), 50);
+    let declined = ask("Cache", json!({ "action": "decline" }), 1);
+    let wrong = ask("Queue", json!({ "action": "accept", "content": { "answer": "none of them" } }), 1);
+
+    assert_eq!((&accepted["answer"]["value"], &accepted["answer"]["via"]), (&json!("sql"), &json!("elicitation")));
+    assert_eq!((&declined["status"], &declined["answer"]), (&json!("open"), &json!(null)));
+    assert_eq!(wrong["status"], "open");
+    client.close();
+}
+
+#[test]
+fn a_sealed_round_is_only_taken_back_from_whom_it_was_given_to() {
+    let project = Project::new();
+    let forms = json!({ "elicitation": { "form": {} } });
+    let start = |agent: &str| Client::start(&project, &["--agent", agent], Era::Discover, forms.clone());
+    let (mut engineer, mut architect) = (start("engineer"), start("architect"));
+    let mut arguments = question();
+    arguments["wait_seconds"] = json!(1);
+    let mut call = json!({ "name": "question_create", "arguments": arguments });
+    let required = engineer.call("tools/call", call.clone());
+    assert_eq!(required["resultType"], "input_required");
+    let sealed = required["requestState"].as_str().unwrap().to_owned();
+    call["inputResponses"] = json!({ "answer": { "action": "accept", "content": { "answer": "redis" } } });
+
+    call["requestState"] = json!(sealed.replace("rs1.", "rs1.A"));
+    assert_eq!(engineer.error("tools/call", call.clone())["code"], -32602);
+    call["requestState"] = json!(sealed);
+    assert_eq!(architect.error("tools/call", call.clone())["code"], -32602);
+    assert_eq!(project.ok(&["questions"])["count"], 1);
+    engineer.close();
+    let mut again = start("engineer");
+    let answered = again.call("tools/call", call);
+
+    assert_eq!(answered["structuredContent"]["answer"]["value"], "redis");
+    again.close();
+    architect.close();
+}
+
+#[test]
+fn a_server_that_was_killed_loses_nothing_and_its_client_goes_on_waiting_with_the_next() {
+    let project = Project::new();
+    let mut client = Client::engineer(&project);
+    let mut arguments = question();
+    arguments["wait_seconds"] = json!(50);
+    client.request("tools/call", json!({ "name": "question_create", "arguments": arguments }));
+    while project.ok(&["questions"])["count"] == 0 {
+        std::thread::yield_now();
+    }
+    client.child.kill().unwrap();
+    client.child.wait().unwrap();
+    let mut next = Client::engineer(&project);
+    let wait = json!({ "name": "await_answer", "arguments": { "question_id": "CLR-42-001", "wait_seconds": 50 } });
+    let waiting = next.request("tools/call", wait);
+
+    project.ok(&["answer", "CLR-42-001", "--answer", "redis"]);
+
+    assert_eq!(next.reply(waiting)["result"]["structuredContent"]["answer"]["value"], "redis");
+    next.close();
+}
+
+#[test]
+fn a_cancelled_wait_leaves_the_question_open() {
+    let project = Project::new();
+    let mut client = Client::engineer(&project);
+    client.data("question_create", question());
+    let wait = json!({ "name": "await_answer", "arguments": { "question_id": "CLR-42-001", "wait_seconds": 50 } });
+    let waiting = client.request("tools/call", wait);
+
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": waiting } }));
+
+    assert_eq!(client.data("question_list", json!({}))["questions"][0]["status"], "open");
+    client.close();
+}
+
+#[test]
+fn ten_thousand_requests_in_flight_are_all_answered() {
+    let project = Project::new();
+    let mut client = Client::engineer(&project);
+    let call = json!({ "name": "question_list", "arguments": { "item": 42 } });
+    let pen = client.detached();
+    let sent = std::thread::spawn(move || pen.requests(10_000, "tools/call", &call));
+
+    let mut seen = std::collections::BTreeSet::new();
+    while seen.len() < 10_000 {
+        let reply = client.next();
+        assert_eq!(reply["result"]["isError"], false, "{reply}");
+        assert!(seen.insert(reply["id"].as_u64().unwrap()), "twice: {reply}");
+    }
+
+    sent.join().unwrap().close(client);
+}

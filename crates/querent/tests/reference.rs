@@ -34,6 +34,46 @@ fn the_reference_says_what_the_help_says() {
 }
 
 #[test]
+fn the_reference_of_the_mcp_server_is_what_it_offers() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/mcp");
+    let tools = tools();
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).unwrap();
+        for (name, text) in &tools {
+            std::fs::write(directory.join(name), text).unwrap();
+        }
+    }
+    for (name, text) in &tools {
+        let stored = std::fs::read_to_string(directory.join(name)).unwrap_or_default();
+        assert!(stored == *text, "docs/reference/mcp/{name} is not up to date; regenerate it: {HOW}");
+    }
+    let stored = directory.read_dir().map_or(0, Iterator::count);
+    assert_eq!(stored, tools.len(), "docs/reference/mcp has a page too many; regenerate it: {HOW}");
+}
+
+/// The tools as a client lists them, a page each.
+fn tools() -> BTreeMap<String, String> {
+    let place = tempfile::tempdir().unwrap();
+    let project = place.path().join("project");
+    assert_eq!(run(&project, PREPARED).0, Some(0));
+    let meta = serde_json::json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "reference", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let list = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
+    let (code, said) = run(&project, &format!("printf '%s\\n' '{list}' | querent mcp --agent engineer"));
+    assert_eq!(code, Some(0), "{said}");
+    let reply: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+    let tools = reply["result"]["tools"].as_array().unwrap();
+    let page = |tool: &serde_json::Value| {
+        (format!("{}.json", tool["name"].as_str().unwrap()), serde_json::to_string_pretty(tool).unwrap() + "\n")
+    };
+    tools.iter().map(page).collect()
+}
+
+#[test]
 fn every_command_says_what_it_is_for_and_shows_examples() {
     for path in paths() {
         let name = path.join(" ");

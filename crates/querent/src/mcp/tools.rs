@@ -75,6 +75,10 @@ impl Tool {
     pub(crate) async fn call(&self, mut arguments: JsonObject, call: Call) -> Result<CallToolResponse, ErrorData> {
         // Some models send every argument that they know of.
         arguments.retain(|_, value| !value.is_null());
+        // Most items are named by a number, and some models send it as one.
+        if let Some(item @ Value::Number(_)) = arguments.get_mut("item") {
+            *item = Value::String(item.to_string());
+        }
         response((self.run)(arguments, call).await)
     }
 
@@ -129,11 +133,15 @@ pub(crate) fn unknown(name: &str) -> ErrorData {
 
 /// Arguments of the shape that a tool takes.
 fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Halt> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| misfit(&error))
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+        let place = error.path().to_string();
+        misfit(&place, error.inner())
+    })
 }
 
-/// Arguments that do not fit.
-fn misfit(error: &serde_json::Error) -> Halt {
-    let message: String = format!("the arguments do not fit: {error}").chars().take(2_000).collect();
+/// Arguments that do not fit, and where.
+fn misfit(place: &str, error: &serde_json::Error) -> Halt {
+    let place = if place == "." { "the arguments do not fit".to_owned() } else { format!("`{place}` does not fit") };
+    let message: String = format!("{place}: {error}").chars().take(2_000).collect();
     ErrorData::invalid_params(message, None).into()
 }

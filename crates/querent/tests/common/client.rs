@@ -139,11 +139,36 @@ impl Client {
         reply["error"].clone()
     }
 
+    /// The client's pen, for one who writes while another reads.
+    pub(crate) fn detached(&mut self) -> Pen {
+        Pen(self.stdin.take().unwrap())
+    }
+
     /// Closes the streams; the server must end well.
     pub(crate) fn close(mut self) {
         self.stdin = None;
         let mut rest = String::new();
         while self.stdout.read_line(&mut rest).unwrap() > 0 {}
         assert!(self.child.wait().unwrap().success());
+    }
+}
+
+/// Writes requests, whoever reads the replies.
+pub(crate) struct Pen(ChildStdin);
+
+impl Pen {
+    /// Writes so many of the same.
+    pub(crate) fn requests(mut self, count: u64, method: &str, params: &Value) -> Self {
+        for id in 1_000..1_000 + count {
+            writeln!(self.0, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).unwrap();
+        }
+        self.0.flush().unwrap();
+        self
+    }
+
+    /// Puts the pen away and closes the client.
+    pub(crate) fn close(self, client: Client) {
+        drop(self.0);
+        client.close();
     }
 }

@@ -5,13 +5,12 @@ use std::time::Duration;
 use querent_core::{Action, Code, Command, ComponentName, Party, Refusal, Via};
 use querent_hub::Handle;
 use rmcp::ServiceExt;
-use rmcp::transport::io::stdio_pipes;
 use tokio::time::interval;
 
 use crate::cli::context::{Context, DONE};
 use crate::cli::error::Failure;
 use crate::cli::input::{caller, environment};
-use crate::mcp::{Caller, Server};
+use crate::mcp::{Caller, Server, Stdio};
 
 /// Serve an agent's questions over MCP, on standard input and output
 ///
@@ -77,7 +76,7 @@ fn check(party: &Party, as_person: bool, hub: &Handle) -> Result<(), Refusal> {
 
 /// Serves until the client closes the streams.
 async fn serve(server: Server) -> Result<(), Refusal> {
-    let running = match server.clone().serve(stdio_pipes()).await {
+    let running = match server.clone().serve(Stdio::open()).await {
         Ok(running) => running,
         // A client that only looked whether the server starts is no failure.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

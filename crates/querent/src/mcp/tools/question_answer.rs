@@ -46,13 +46,20 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
 }
 
 fn input() -> Arc<JsonObject> {
+    let any = json!({
+        "description": "An option's id, a list of ids, true or false, a number, JSON or text",
+        "anyOf": [
+            { "type": "string" },
+            { "type": "boolean" },
+            { "type": "number" },
+            { "type": "array", "items": { "type": "string" } },
+            { "type": "object" },
+        ],
+    });
     arguments(
         [
             ("question_id", question_id()),
-            (
-                "answer",
-                json!({ "description": "An option's id, a list of ids, true or false, a number, JSON or text" }),
-            ),
+            ("answer", any),
             ("note", text("Why, or what else should be known; up to 2000 characters")),
             ("operation_id", text("An id that makes the call happen once")),
         ],

@@ -62,7 +62,7 @@ pub(crate) fn asked(mut arguments: JsonObject) -> Result<Asked, Halt> {
     }
     for name in ["topic", "prompt"] {
         if !arguments.contains_key(name) {
-            return Err(misfit(&serde::de::Error::missing_field(name)));
+            return Err(misfit(".", &serde::de::Error::missing_field(name)));
         }
     }
     loosen(&mut arguments);

@@ -60,7 +60,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
 /// A level alone, or with a note.
 fn risk(given: Value) -> Result<RiskIfWrong, Halt> {
     let full = if given.is_string() { json!({ "level": given }) } else { given };
-    serde_json::from_value(full).map_err(|error| misfit(&error))
+    serde_json::from_value(full).map_err(|error| misfit("risk_if_wrong", &error))
 }
 
 fn input() -> Arc<JsonObject> {
