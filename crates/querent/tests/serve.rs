@@ -12,6 +12,7 @@ struct Served {
     address: String,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what is said reads better at its place")]
 impl Served {
     fn start(project: &Project) -> Self {
         let mut child = Project::start(&mut project.querent(&["serve", "--listen", "127.0.0.1:0"]));

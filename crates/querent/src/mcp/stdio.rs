@@ -64,10 +64,7 @@ impl Transport<RoleServer> for Stdio {
 async fn pass_on(mut stdin: BufReader<StdioReader>, mut to: DuplexStream, tell: mpsc::Sender<&'static str>) {
     let mut line = Vec::new();
     loop {
-        let whole = match next_line(&mut stdin, &mut line).await {
-            Ok(Some(whole)) => whole,
-            Ok(None) | Err(_) => return,
-        };
+        let Ok(Some(whole)) = next_line(&mut stdin, &mut line).await else { return };
         let wrong = if whole { fault(&line) } else { Some("the message is longer than 8 MiB") };
         let passed = match wrong {
             None => to.write_all(&line).await.is_ok(),

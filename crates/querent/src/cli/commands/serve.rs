@@ -53,7 +53,7 @@ fn announce(address: SocketAddr) -> Result<(), Refusal> {
 async fn stopped() {
     // Without a signal handler it serves until it is killed, which loses nothing.
     if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
