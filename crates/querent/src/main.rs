@@ -1,5 +1,6 @@
 //! The binary `querent`.
 
+mod claude;
 mod cli;
 
 fn main() -> std::process::ExitCode {
