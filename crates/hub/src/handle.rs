@@ -137,7 +137,7 @@ impl Handle {
         self.current(Which::All).map(|(items, _)| items)
     }
 
-    /// The item that is meant where none is named: the only one that has not ended.
+    /// The only item that has not ended; a refusal that names them if there are several.
     pub fn only_item(&self) -> Result<ItemId, Refusal> {
         let running: Vec<Item> = self.items()?.into_iter().filter(|item| !item.has_ended()).collect();
         match running.as_slice() {

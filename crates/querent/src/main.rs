@@ -2,6 +2,7 @@
 
 mod claude;
 mod cli;
+mod mcp;
 
 fn main() -> std::process::ExitCode {
     cli::main()

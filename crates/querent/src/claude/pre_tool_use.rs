@@ -29,7 +29,7 @@ fn asks(hub: &Handle, seat: &Seat, input: &Input) -> Result<Reaction, Refusal> {
     if !seat.headless || input.agent_id.is_some() {
         return allowed();
     }
-    let Ok((command, operation)) = question::of(hub, seat, input) else { return allowed() };
+    let Some((command, operation)) = question::of(hub, seat, input) else { return allowed() };
     if !question::blocks(&command) {
         return allowed();
     }

@@ -1,22 +1,26 @@
-//! The question that a call of `question_create` asks: byte for byte the command that the MCP server makes of it, so that the
-//! call that follows is a replay and no second question.
+//! The question that a call of `question_create` asks: the same command, under the same operation id, that the MCP server makes
+//! of it, so that the call that follows is a replay and no second question.
 
-use querent_core::{Action, Ask, Command, ItemId, Kind, OperationId, Party, Refusal, Via};
+use querent_core::{Action, Command, Kind, OperationId, Party, Via};
 use querent_hub::Handle;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{Input, Seat};
+use crate::mcp::{Asked, asked, operation};
 
-/// The command, and the operation id that the MCP server gives it.
-pub(super) fn of(hub: &Handle, seat: &Seat, input: &Input) -> Result<(Command, OperationId), Refusal> {
-    let arguments = input.tool_input.as_object().cloned().unwrap_or_default();
-    let (item, mut ask, operation) = asked(arguments)?;
+/// The command and its operation id; none if the call is malformed, which is for the tool to say.
+pub(super) fn of(hub: &Handle, seat: &Seat, input: &Input) -> Option<(Command, OperationId)> {
+    let Asked { item, mut ask, operation, .. } = asked(input.tool_input.as_object()?.clone()).ok()?;
     ask.session.clone_from(&seat.session);
-    let item = item.or_else(|| seat.item.clone()).map_or_else(|| hub.only_item(), Ok)?;
-    let operation = operation.map_or_else(|| format!("claudecode/toolUseId:{}", input.tool_use_id).parse(), Ok)?;
+    let item = item.or_else(|| seat.item.clone()).or_else(|| hub.only_item().ok())?;
+    let operation = operation.or_else(|| of_call(&input.tool_use_id))?;
     let by = Party::Agent(seat.agent.clone());
-    Ok((Command { item, by, via: Via::Cli, action: Action::Ask(Box::new(ask)) }, operation))
+    Some((Command { item, by, via: Via::Mcp, action: Action::Ask(Box::new(ask)) }, operation))
+}
+
+/// The operation id of a call of Claude's, which arrives at the server as the call's metadata.
+fn of_call(tool_use_id: &str) -> Option<OperationId> {
+    operation(&serde_json::from_value(json!({ "claudecode/toolUseId": tool_use_id })).ok()?)
 }
 
 /// Whether the asker waits, by what it says itself.
@@ -27,25 +31,13 @@ pub(super) fn blocks(command: &Command) -> bool {
     }
 }
 
-fn asked(mut arguments: Map<String, Value>) -> Result<(Option<ItemId>, Ask, Option<OperationId>), Refusal> {
-    let item = arguments.remove("item").map(read).transpose()?.flatten();
-    let operation = arguments.remove("operation_id").map(read).transpose()?.flatten();
-    arguments.remove("wait_seconds");
-    if let Some(Value::String(kind)) = arguments.get("expected").cloned() {
-        arguments.insert("expected".to_owned(), json!({ "kind": kind }));
-    }
-    if let Some(Value::Array(options)) = arguments.get_mut("options") {
-        for option in options {
-            if let Value::String(label) = option {
-                *option = json!({ "id": label, "label": label });
-            }
-        }
-    }
-    Ok((item, read(Value::Object(arguments))?, operation))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn read<T: DeserializeOwned>(value: Value) -> Result<T, Refusal> {
-    serde_json::from_value(value).map_err(|error| {
-        Refusal::invalid("arguments", format!("the arguments do not fit: {error}"), "the tool itself says what fits")
-    })
+    #[test]
+    fn the_operation_is_that_of_the_mcp_server() {
+        assert_eq!(of_call("toolu_01").unwrap().to_string(), "claudecode/toolUseId:toolu_01");
+        assert_eq!(of_call(""), None);
+    }
 }

@@ -1,5 +1,7 @@
 //! A directory of its own for each test, and the binary in it.
 
+pub(crate) mod client;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -208,7 +210,7 @@ impl Output {
         serde_json::from_str(&self.stdout).unwrap()
     }
 
-    fn data(&self) -> Value {
+    pub(crate) fn data(&self) -> Value {
         let json = self.json();
         assert_eq!((self.code, &json["ok"]), (0, &Value::Bool(true)), "{json}");
         json["data"].clone()
