@@ -147,7 +147,7 @@ fn nothing_is_edited_while_the_item_waits_for_a_human() {
     }
     assert_eq!(edits("Bash"), Value::Null);
     assert_eq!(edits("Read"), Value::Null);
-    project.ok(&["answer", "CLR-42-001", "--answer", "any"]);
+    project.ok(&["answer", "CLR-42-001", "--answer", "redis"]);
     assert_eq!(edits("Write"), Value::Null);
 }
 
@@ -156,7 +156,7 @@ fn news_is_told_once_a_session() {
     let project = Project::new();
     assert_eq!(hook(&project, "1", &event("SessionStart")), Value::Null);
     let id = project.asks_human();
-    project.ok(&["answer", &id, "--answer", "any"]);
+    project.ok(&["answer", &id, "--answer", "redis"]);
 
     let said = hook(&project, "1", &event("UserPromptSubmit"));
     assert!(context(&said).contains(&id), "{said}");
@@ -176,11 +176,12 @@ fn news_is_told_once_a_session() {
 fn an_answer_that_a_tool_gave_is_not_told_again() {
     let project = Project::new();
     hook(&project, "1", &event("SessionStart"));
-    let id = project.asks_human();
-    project.ok(&["answer", &id, "--answer", "any \"good\" one"]);
+    let id = project.asks_architect();
+    project.ok(&["answer", &id, "--by", "architect", "--answer", "a \"good\" hour"]);
     let mut after = tool("mcp__querent__await_answer", "toolu_3", &json!({ "question_id": id }));
     after["hook_event_name"] = json!("PostToolUse");
-    after["tool_response"] = json!([{ "type": "text", "text": format!("{id}: any \"good\" one") }]);
+    after["tool_response"] =
+        json!([{ "type": "text", "text": json!({ "question_id": id, "answer": "a \"good\" hour" }).to_string() }]);
 
     assert_eq!(hook(&project, "1", &after), Value::Null);
 
@@ -194,7 +195,7 @@ fn a_session_hears_before_it_stops_what_it_waited_for_and_is_held_once() {
     hook(&project, "1", &event("SessionStart"));
     let id = project.asks_human();
     assert_eq!(hook(&project, "1", &event("Stop")), Value::Null);
-    project.ok(&["answer", &id, "--answer", "any"]);
+    project.ok(&["answer", &id, "--answer", "redis"]);
 
     let said = hook(&project, "1", &event("Stop"));
 
@@ -237,12 +238,12 @@ fn a_form_is_filled_in_only_if_the_question_has_its_answer() {
     let mut form = event("Elicitation");
     form["message"] = json!(format!("{}\n\n{}", text("topic"), text("prompt")));
     assert_eq!(hook(&project, "1", &form), Value::Null);
-    project.ok(&["answer", &id, "--answer", "any"]);
+    project.ok(&["answer", &id, "--answer", "redis"]);
 
     let said = hook(&project, "1", &form);
 
     assert_eq!(said["hookSpecificOutput"]["action"], "accept");
-    assert_eq!(said["hookSpecificOutput"]["content"]["answer"], "any");
+    assert_eq!(said["hookSpecificOutput"]["content"]["answer"], "redis");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_session_that_ended_its_turn_is_given_the_answer_as_a_prompt() {
     resume(&project, &program, &["--json"]).data();
 
     assert!(
-        calls(&project)[0].contains("--resume|c-1|--|CLR-42-001 was answered by human: redis."),
+        calls(&project)[0].contains("--resume|c-1|--|CLR-42-001 was answered by human: Redis."),
         "{:?}",
         calls(&project)
     );

@@ -36,7 +36,8 @@ pub(super) fn after_tool(hub: &Handle, seat: &Seat, input: &Input) -> Result<Rea
     if input.tool_of(&seat.server).is_none() {
         return Ok(Reaction::default());
     }
-    let (handle, response) = (input.handle()?, input.tool_response.to_string());
+    let (handle, mut response) = (input.handle()?, String::new());
+    texts(&input.tool_response, &mut response);
     let untold = hub.untold(&seat.item(hub)?.id, &seat.agent, &handle)?;
     let then = given(&untold, &response).map(|question| {
         let tell = Action::Tell { handle: handle.clone(), upto: 0, question: Some(question.clone()) };
@@ -47,15 +48,29 @@ pub(super) fn after_tool(hub: &Handle, seat: &Seat, input: &Input) -> Result<Rea
 
 /// The questions whose answer stands in what a tool said.
 fn given<'a>(untold: &'a Untold, response: &'a str) -> impl Iterator<Item = &'a QuestionId> {
+    // What a tool said may be words, or JSON as text.
     let stands = |text: &str| {
         let quoted = Value::from(text).to_string();
-        response.contains(quoted.trim_matches('"'))
+        response.contains(text) || response.contains(quoted.trim_matches('"'))
     };
     let settled = untold.settled.iter().filter(move |question| {
         let answer = question.answer.as_ref();
         stands(&question.id.to_string()) && answer.is_some_and(|answer| stands(&answer.text))
     });
     settled.map(|question| &question.id)
+}
+
+/// Adds every text in a value, a line each.
+fn texts(value: &Value, all: &mut String) {
+    match value {
+        Value::String(text) => {
+            all.push_str(text);
+            all.push('\n');
+        }
+        Value::Array(values) => values.iter().for_each(|value| texts(value, all)),
+        Value::Object(fields) => fields.values().for_each(|value| texts(value, all)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn still_open(id: &QuestionId) -> String {

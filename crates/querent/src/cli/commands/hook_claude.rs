@@ -23,8 +23,8 @@ use crate::cli::output::print_line;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  querent hook claude --agent engineer --item 42 < hook.json
-  QUERENT_AGENT=engineer querent hook claude < hook.json")]
+  echo '{\"hook_event_name\":\"Notification\"}' | \\
+      querent hook claude --agent engineer --item 42")]
 pub(crate) struct Args {
     #[command(flatten)]
     worker: Worker,
