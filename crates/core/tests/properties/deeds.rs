@@ -272,6 +272,20 @@ impl Wish {
                 Action::Unlock { session: session(item, by), paths }
             }
             Self::EndWait => Action::EndWait { session: session(item, by) },
+            _ => self.parking(question)?,
+        };
+        // Only a person moves and ends items; let them, so that most lives go somewhere.
+        let by = match self {
+            Self::Move { .. } | Self::End { .. } => Party::HUMAN,
+            Self::AskStrictly { .. } => party(0),
+            _ => party(by),
+        };
+        Some(Command { item: item.clone(), by, via: Via::Library, action })
+    }
+
+    /// The same of what becomes of a parked session.
+    fn parking(&self, question: Option<QuestionId>) -> Option<Action> {
+        Some(match self {
             Self::Park { handle } => Action::Park {
                 question: question?,
                 park: Box::new(Park {
@@ -290,14 +304,8 @@ impl Wish {
                 let handle = HANDLES[*handle].parse().unwrap();
                 Action::Tell { handle, upto: *upto, question: question.filter(|_| *answer) }
             }
-        };
-        // Only a person moves and ends items; let them, so that most lives go somewhere.
-        let by = match self {
-            Self::Move { .. } | Self::End { .. } => Party::HUMAN,
-            Self::AskStrictly { .. } => party(0),
-            _ => party(by),
-        };
-        Some(Command { item: item.clone(), by, via: Via::Library, action })
+            _ => return None,
+        })
     }
 }
 
