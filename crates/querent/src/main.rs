@@ -2,6 +2,8 @@
 
 mod claude;
 mod cli;
+mod clients;
+mod http;
 mod mcp;
 
 fn main() -> std::process::ExitCode {

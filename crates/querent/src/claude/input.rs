@@ -17,7 +17,8 @@ pub(crate) struct Input {
     /// The tool that is called.
     pub(crate) tool_name: String,
     /// Its arguments.
-    pub(crate) tool_input: Value,
+    #[serde(rename = "tool_input")]
+    pub(crate) arguments: Value,
     /// The id of the call.
     pub(crate) tool_use_id: String,
     /// What came of it.

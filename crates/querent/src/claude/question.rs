@@ -10,7 +10,7 @@ use crate::mcp::{Asked, asked, operation};
 
 /// The command and its operation id; none if the call is malformed, which is for the tool to say.
 pub(super) fn of(hub: &Handle, seat: &Seat, input: &Input) -> Option<(Command, OperationId)> {
-    let Asked { item, mut ask, operation, .. } = asked(input.tool_input.as_object()?.clone()).ok()?;
+    let Asked { item, mut ask, operation, .. } = asked(input.arguments.as_object()?.clone()).ok()?;
     ask.session.clone_from(&seat.session);
     let item = item.or_else(|| seat.item.clone()).or_else(|| hub.only_item().ok())?;
     let operation = operation.or_else(|| of_call(&input.tool_use_id))?;

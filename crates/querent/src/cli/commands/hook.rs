@@ -45,6 +45,6 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<u8, Failure> {
     match args.command {
         Command::Start(args) => hook_start::run(&args, context),
         Command::Finish(args) => hook_finish::run(&args, context),
-        Command::Claude(args) => hook_claude::run(&args, context),
+        Command::Claude(args) => Ok(hook_claude::run(&args, context)),
     }
 }

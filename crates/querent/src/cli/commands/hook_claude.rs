@@ -14,10 +14,10 @@ use crate::cli::output::print_line;
 
 /// Answer a hook of Claude Code
 ///
-/// Reads the hook's JSON on standard input. PreToolUse parks a headless session (`claude -p`) that asks a blocking
+/// Reads the hook's JSON on standard input. `PreToolUse` parks a headless session (`claude -p`) that asks a blocking
 /// question: the question is asked, the call is deferred and the program ends; `querent resume` goes on with it when the
-/// answer is there. While the item waits for a human, edits are denied. SessionStart and UserPromptSubmit tell new
-/// answers and overturned assumptions, each once; Stop tells an answer that the session waited for.
+/// answer is there. While the item waits for a human, edits are denied. `SessionStart` and `UserPromptSubmit` tell new
+/// answers and overturned assumptions, each once; `Stop` tells an answer that the session waited for.
 ///
 /// It never blocks a session by failing: on an error it prints nothing, says why on standard error, and ends with 0.
 #[derive(clap::Args)]
@@ -36,12 +36,12 @@ pub(crate) struct Args {
 /// More than any hook sends; what is longer is no hook.
 const LARGEST: u64 = 64 << 20;
 
-pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> u8 {
     if let Err(failure) = react(args, context) {
         // Standard output is Claude's, and any other exit status would be a word of ours to it.
         failure.report(false);
     }
-    Ok(DONE)
+    DONE
 }
 
 fn react(args: &Args, context: &Context) -> Result<(), Failure> {

@@ -19,7 +19,7 @@ use crate::cli::error::Failure;
 /// session parked, for the next call. Without anything to resume, nothing happens, and the exit status is 0; it is 1 if a
 /// program failed.
 ///
-/// The program is that of QUERENT_CLAUDE, else `claude` on the path. Arguments after `--` are handed on to it.
+/// The program is that of `QUERENT_CLAUDE`, else `claude` on the path. Arguments after `--` are handed on to it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
