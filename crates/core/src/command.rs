@@ -8,9 +8,12 @@ use serde_json::{Map, Value};
 use crate::alert::Alarm;
 use crate::answer::Expected;
 use crate::assumption::{Confidence, RiskIfWrong, Source, Verdict};
-use crate::id::{AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, QuestionId, SessionId};
+use crate::id::{
+    AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, ProgramHandle, QuestionId, SessionId,
+};
 use crate::item::Outcome;
 use crate::moment::{Moment, Span};
+use crate::parked::{Claim, Program};
 use crate::party::{Party, Via};
 use crate::path::ProjectPath;
 use crate::policy::Autonomy;
@@ -196,6 +199,65 @@ pub enum Action {
         #[serde(skip_serializing_if = "Option::is_none")]
         to: Option<SessionId>,
     },
+    /// A session ends in the middle of its work, and is to be resumed when its question is settled.
+    Park {
+        /// The question.
+        question: QuestionId,
+        /// How it is resumed.
+        park: Box<Park>,
+    },
+    /// A parked session is seen to go on.
+    Wake {
+        /// The question that it was parked on.
+        question: QuestionId,
+        /// Whether somebody resumed it and waits for its end.
+        resumed: bool,
+    },
+    /// Somebody is about to resume a parked session.
+    Claim {
+        /// The question that it is parked on.
+        question: QuestionId,
+        /// The process that does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        process: Option<Process>,
+        /// An earlier claim that is known to be void, or is handed on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        over: Option<Claim>,
+    },
+    /// The program of a resumed session has ended.
+    EndResume {
+        /// The question that it was parked on.
+        question: QuestionId,
+        /// The process that claimed it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        process: Option<Process>,
+        /// How it ended; none if it was killed.
+        exit_code: Option<i32>,
+    },
+    /// A program was told what happened on the item.
+    Tell {
+        /// What it calls its session.
+        handle: ProgramHandle,
+        /// All that happened up to this version of the item.
+        upto: u64,
+        /// And the answer to this question.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        question: Option<QuestionId>,
+    },
+}
+
+/// How a session is resumed that ends in the middle of its work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Park {
+    /// The program that it runs in.
+    pub program: Program,
+    /// What the program itself calls the session.
+    pub handle: ProgramHandle,
+    /// Where the program is started.
+    pub directory: String,
+    /// The call that the program makes when it is resumed; none if it ended its turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
 }
 
 /// A question as it is asked, before defaults and limits.
@@ -381,7 +443,11 @@ impl Action {
             | Self::Withdraw { question, .. }
             | Self::Retry { question }
             | Self::Remind { question }
-            | Self::Expire { question } => Some(question),
+            | Self::Expire { question }
+            | Self::Park { question, .. }
+            | Self::Wake { question, .. }
+            | Self::Claim { question, .. }
+            | Self::EndResume { question, .. } => Some(question),
             Self::OpenItem { .. }
             | Self::StartSession { .. }
             | Self::FinishSession { .. }
@@ -395,7 +461,8 @@ impl Action {
             | Self::EndWait { .. }
             | Self::Preempt { .. }
             | Self::AskAbout { .. }
-            | Self::LoseSession { .. } => None,
+            | Self::LoseSession { .. }
+            | Self::Tell { .. } => None,
         }
     }
 }

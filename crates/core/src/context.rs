@@ -99,6 +99,23 @@ impl<'a> Context<'a> {
     }
 }
 
+/// What happened on an item, as Markdown for a program's context: what was overturned first, then what was settled. None if
+/// nothing happened.
+pub fn news(item: &ItemId, settled: &[Question], overturned_now: &[Assumption]) -> Option<String> {
+    if settled.is_empty() && overturned_now.is_empty() {
+        return None;
+    }
+    let mut lines = vec![format!("News from Querent on item {item}:")];
+    lines.extend(overturned_now.iter().map(|it| format!("{} Rework what was built on it.", overturned(it))));
+    lines.extend(settled.iter().map(|question| match &question.answer {
+        Some(answer) => {
+            answered(&Answered { question_id: &question.id, topic: &question.topic, prompt: &question.prompt, answer })
+        }
+        None => format!("- {}: {} -> no answer; it is {}", question.id, line(&question.prompt), question.status),
+    }));
+    Some(lines.join("\n"))
+}
+
 fn overturned(it: &Assumption) -> String {
     let why = it.reviewed.as_ref().map_or_else(String::new, |review| {
         let note = review.note.as_deref().map_or_else(String::new, |note| format!(": {}", line(note)));

@@ -10,6 +10,7 @@ mod ask;
 mod assume;
 mod autonomy;
 mod bounds;
+mod claim;
 mod deadlines;
 mod end_item;
 mod escalate;
@@ -21,6 +22,7 @@ mod known;
 mod lock;
 mod open_item;
 mod own;
+mod park;
 mod remind;
 mod resolve;
 mod resume;
@@ -30,6 +32,7 @@ mod revoke;
 mod rights;
 mod start_session;
 mod strict;
+mod tell;
 mod unlock;
 mod withdraw;
 
@@ -101,6 +104,15 @@ fn act(now: &Now<'_>) -> Result<Vec<Event>, Refusal> {
         Action::LoseSession { session, since, reason, to } => {
             arbitrate::lose(now, session, *since, reason, to.as_ref())
         }
+        Action::Park { question, park } => park::decide(now, state.question(question)?, park),
+        Action::Wake { question, resumed } => park::wake(now, state.question(question)?, *resumed),
+        Action::Claim { question, process, over } => {
+            claim::decide(now, state.question(question)?, process.as_ref(), over.as_ref())
+        }
+        Action::EndResume { question, process, exit_code } => {
+            claim::end(now, state.question(question)?, process.as_ref(), *exit_code)
+        }
+        Action::Tell { handle, upto, question } => tell::decide(now, handle, *upto, question.as_ref()),
     }
 }
 

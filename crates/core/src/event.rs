@@ -145,6 +145,16 @@ events! {
     AlertRaised = "alert_raised",
     /// Somebody has.
     AlertAcknowledged = "alert_acknowledged",
+    /// A session waits outside of any process.
+    SessionParked = "session_parked",
+    /// It goes on.
+    SessionWoken = "session_woken",
+    /// Somebody resumes it.
+    SessionClaimed = "session_claimed",
+    /// Its program has ended.
+    SessionResumed = "session_resumed",
+    /// A program was told what happened.
+    SessionTold = "session_told",
 }
 
 impl Event {
@@ -188,7 +198,12 @@ impl Event {
             | Self::LockWaitEnded(_)
             | Self::FileOwned(_)
             | Self::AlertRaised(_)
-            | Self::AlertAcknowledged(_) => None,
+            | Self::AlertAcknowledged(_)
+            | Self::SessionParked(_)
+            | Self::SessionWoken(_)
+            | Self::SessionClaimed(_)
+            | Self::SessionResumed(_)
+            | Self::SessionTold(_) => None,
         }
     }
 

@@ -1,9 +1,11 @@
 //! How events make state. Infallible, and idempotent: an event that a part of the state holds already is passed over.
 
 use crate::assumption::{AssumptionStatus, Reviewed};
-use crate::event::{Event, ExpiryEffect, Record};
+use crate::event::{Event, ExpiryEffect, Record, SessionParked};
 use crate::item::{Item, OpenQuestion, Settled, Stage};
 use crate::moment::Moment;
+use crate::news::Board;
+use crate::parked::{Claim, Parked};
 use crate::question::{Entry, EntryKind, Question, Status};
 use crate::session::Session;
 use crate::state::State;
@@ -47,6 +49,8 @@ pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
                 autonomy: opened.autonomy,
                 assumptions: std::collections::BTreeMap::new(),
                 settled: std::collections::BTreeMap::new(),
+                parked: std::collections::BTreeMap::new(),
+                board: Board::default(),
                 version: record.version,
             });
         }
@@ -56,6 +60,7 @@ pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
     let Some(item) = item.as_mut().filter(is_new) else { return };
     item.version = record.version;
     item.updated_at = record.at;
+    item.board.evolve(record);
     match record.event.question().map(|id| id.number) {
         Some(number) => item_learns_of_question(item, number, record),
         None => item_changes(item, record),
@@ -122,7 +127,45 @@ fn item_changes(item: &mut Item, record: &Record) {
             judge(item, record, &it.assumption, AssumptionStatus::Overturned, it.note.as_deref());
             item.needs_rework = true;
         }
+        _ => session_waits(item, record),
+    }
+}
+
+/// What becomes of sessions that wait outside of any process.
+fn session_waits(item: &mut Item, record: &Record) {
+    match &record.event {
+        Event::SessionParked(it) => {
+            let session = hear_of(item, record, &it.session, &it.agent);
+            stir(session, record.at);
+            item.parked.insert(it.question.number, parked(it, record.at));
+        }
+        Event::SessionWoken(it) => match item.parked.get_mut(&it.question.number).filter(|_| it.kept) {
+            Some(parked) => parked.call = None,
+            None => drop(item.parked.remove(&it.question.number)),
+        },
+        Event::SessionClaimed(it) => {
+            if let Some(parked) = item.parked.get_mut(&it.question.number) {
+                parked.claim = Some(Claim { process: it.process.clone(), at: record.at });
+            }
+        }
+        Event::SessionResumed(it) => match item.parked.get_mut(&it.question.number).filter(|_| it.parked) {
+            Some(parked) => parked.claim = None,
+            None => drop(item.parked.remove(&it.question.number)),
+        },
         _ => {}
+    }
+}
+
+fn parked(it: &SessionParked, at: Moment) -> Parked {
+    Parked {
+        session: it.session.clone(),
+        agent: it.agent.clone(),
+        program: it.program,
+        handle: it.handle.clone(),
+        directory: it.directory.clone(),
+        call: it.call.clone(),
+        since: at,
+        claim: None,
     }
 }
 

@@ -126,6 +126,19 @@ name!(
     |text| !text.is_empty() && text.chars().count() <= 200 && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 );
 
+name!(
+    /// What an agent's program calls one of its own sessions, by which it can be resumed.
+    ProgramHandle,
+    "handle",
+    "1 to 200 of a-z, A-Z, 0-9, `_`, `.`, `:` and `-`, beginning with a letter or digit",
+    |text| {
+        // It becomes an argument of the program, and so must not look like an option.
+        text.len() <= 200
+            && text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:-".contains(&b))
+    }
+);
+
 impl SessionId {
     /// The session of an agent that names none: `engineer@42`.
     pub fn of(agent: &AgentName, item: &ItemId) -> Self {

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::assumption::Assumption;
 use crate::id::{AgentName, Fingerprint, ItemId, QuestionId, SessionId};
 use crate::moment::Moment;
+use crate::news::Board;
+use crate::parked::Parked;
 use crate::party::Party;
 use crate::policy::Autonomy;
 use crate::question::{Question, Status, words};
@@ -55,6 +57,12 @@ pub struct Item {
     /// The last questions that somebody answered, by number: what they are known by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settled: BTreeMap<u32, Settled>,
+    /// The sessions that wait outside of any process, by the number of their question.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parked: BTreeMap<u32, Parked>,
+    /// What happened, and who was told.
+    #[serde(default, skip_serializing_if = "Board::is_empty")]
+    pub board: Board,
     /// How many events made it.
     pub version: u64,
 }
@@ -85,9 +93,10 @@ impl Item {
         has_some && !self.has_ended()
     }
 
-    /// Whether the monitor should look at it: it has active questions, or somebody works on it.
+    /// Whether somebody should look at it: it has active questions, somebody works on it, or a session of it is parked.
     pub fn is_active(&self) -> bool {
-        self.has_active_questions() || self.sessions.values().any(|session| session.busy_since.is_some())
+        let is_busy = || self.sessions.values().any(|session| session.busy_since.is_some());
+        self.has_active_questions() || is_busy() || !self.parked.is_empty()
     }
 
     /// The id of its question with this number.

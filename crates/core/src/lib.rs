@@ -67,6 +67,8 @@ mod learned;
 mod moment;
 pub mod monitor;
 pub mod nearest;
+mod news;
+mod parked;
 mod party;
 mod path;
 mod pattern;
@@ -91,8 +93,8 @@ pub use apply::{Applied, Batch, Needs, Operation, Ticket, act, apply, apply_shar
 pub use assumption::{
     Assumption, AssumptionFilter, AssumptionStatus, Confidence, Reviewed, RiskIfWrong, Source, Verdict,
 };
-pub use command::{Action, Ask, Assume, Cause, Command, SharedAction, SharedCommand};
-pub use context::{Answered, Context};
+pub use command::{Action, Ask, Assume, Cause, Command, Park, SharedAction, SharedCommand};
+pub use context::{Answered, Context, news};
 pub use decide::decide;
 pub use due::due;
 pub use effect::{Effect, EffectKind, outstanding};
@@ -100,11 +102,14 @@ pub use event::{Event, Record};
 pub use evolve::{evolve, evolve_item, evolve_question, fold};
 pub use guide::{AgentGuide, Guide, HumanGuide, StepGuide, guide};
 pub use id::{
-    AgentName, AlertId, AssumptionId, ComponentName, Fingerprint, ItemId, LearnedId, OperationId, QuestionId, SessionId,
+    AgentName, AlertId, AssumptionId, ComponentName, Fingerprint, ItemId, LearnedId, OperationId, ProgramHandle,
+    QuestionId, SessionId,
 };
 pub use item::{Item, OpenQuestion, Outcome, Settled, Stage};
 pub use learned::{Knowledge, Learned, LearnedStatus, Lesson, Meaning, Noted, Why};
 pub use moment::{Moment, Span};
+pub use news::{Board, News};
+pub use parked::{Claim, Parked, Program};
 pub use party::{Party, Via};
 pub use path::ProjectPath;
 pub use pattern::{Pattern, SAME, is_repeat, similarity};

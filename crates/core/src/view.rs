@@ -15,5 +15,5 @@ pub use inbox::{Filter, QuestionView, StatusFilter};
 pub use learned::LearnedView;
 pub use locks::{LockView, LocksView, OwnerView, locks};
 pub use report::{nothing_settled, rate, report, times};
-pub use session::{SessionView, sessions};
+pub use session::{ParkedView, SessionView, sessions};
 pub use thread::thread;

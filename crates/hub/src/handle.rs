@@ -273,7 +273,7 @@ impl Handle {
     }
 
     /// Items after what is due on them, with the snapshot that they are from.
-    fn current(&self, which: Which) -> Result<(Vec<Item>, Box<dyn Snapshot + '_>), Refusal> {
+    pub(crate) fn current(&self, which: Which) -> Result<(Vec<Item>, Box<dyn Snapshot + '_>), Refusal> {
         let snapshot = self.inner.journal.read()?;
         let items = all(&*snapshot, which)?;
         let mut settled = false;

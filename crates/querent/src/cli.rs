@@ -19,7 +19,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use commands::{
     alerts, answer, ask, assume, assumptions, await_answer, beat, completions, connect, demo, digest, disconnect,
     doctor, escalate, events, follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor, own, questions,
-    ready, resolve, serve, show, state, status, trigger, unlock, withdraw,
+    ready, resolve, resume, serve, show, state, status, trigger, unlock, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -59,6 +59,7 @@ Exit status:
 
 Environment:
   QUERENT_ITEM, QUERENT_AGENT  the item and the agent of calls that name none
+  QUERENT_CLAUDE               the program that `querent resume` runs
   NO_COLOR                     no colour, also on a terminal";
 
 /// What every command takes.
@@ -99,6 +100,7 @@ enum Command {
     Assumptions(assumptions::Args),
     Learned(learned::Args),
     Context(commands::context::Args),
+    Resume(resume::Args),
     State(state::Args),
     Ready(ready::Args),
     Status(status::Args),
@@ -126,7 +128,11 @@ pub(crate) fn main() -> ExitCode {
             let context = Context::new(cli.global.json, cli.global.project);
             run(cli.command, &context).unwrap_or_else(|failure| failure.report(context.json))
         }
-        Err(error) => error::report_unparsed(&error, &typed, &Cli::command()),
+        Err(error) => {
+            let status = error::report_unparsed(&error, &typed, &Cli::command());
+            // To Claude Code the exit status of a usage error would mean that the session is held.
+            if typed.windows(2).any(|pair| pair == ["hook", "claude"]) { context::DONE } else { status }
+        }
     };
     ExitCode::from(status)
 }
@@ -160,6 +166,7 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Assumptions(args) => assumptions::run(args, context),
         Command::Learned(args) => learned::run(args, context),
         Command::Context(args) => commands::context::run(&args, context),
+        Command::Resume(args) => resume::run(&args, context),
         Command::State(args) => state::run(&args, context),
         Command::Ready(args) => ready::run(&args, context),
         Command::Status(args) => status::run(&args, context),

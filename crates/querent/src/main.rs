@@ -1,5 +1,6 @@
 //! The binary `querent`.
 
+mod claude;
 mod cli;
 mod clients;
 mod http;

@@ -18,6 +18,7 @@ mod tools;
 mod waiting;
 mod watch;
 
-pub(crate) use caller::Caller;
+pub(crate) use caller::{Caller, operation};
 pub(crate) use server::Server;
 pub(crate) use stdio::Stdio;
+pub(crate) use tools::question_create::{Asked, asked};

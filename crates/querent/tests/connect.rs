@@ -101,7 +101,7 @@ fn hooks_are_left_out_on_demand_and_the_permission_stays() {
     let with = settings();
     project.ok(&["connect", "claude", "--agent", "engineer", "--no-hooks"]);
 
-    assert_eq!(keys(&with["hooks"]).len(), 6, "{with}");
+    assert_eq!(keys(&with["hooks"]).len(), 7, "{with}");
     assert_eq!(settings(), json!({ "permissions": { "allow": ["mcp__querent"] } }));
 }
 

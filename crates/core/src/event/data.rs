@@ -8,10 +8,13 @@ use crate::alert::Alarm;
 use crate::answer::Answer;
 use crate::assumption::Assumption;
 use crate::command::Cause;
-use crate::id::{AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, QuestionId, SessionId};
+use crate::id::{
+    AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, ProgramHandle, QuestionId, SessionId,
+};
 use crate::item::{OpenQuestion, Outcome, Stage};
 use crate::learned::Learned;
 use crate::moment::Moment;
+use crate::parked::Program;
 use crate::party::{Party, Via};
 use crate::path::ProjectPath;
 use crate::policy::Autonomy;
@@ -378,6 +381,61 @@ data! {
         alert: AlertId,
         /// Through which surface.
         via: Via,
+    }
+    /// A session waits outside of any process.
+    SessionParked {
+        /// The question that it waits for.
+        question: QuestionId,
+        /// The session.
+        session: SessionId,
+        /// The agent in it.
+        agent: AgentName,
+        /// The program that it runs in.
+        program: Program,
+        /// What the program itself calls the session.
+        handle: ProgramHandle,
+        /// Where the program is started.
+        directory: String,
+        /// The call that the program makes when it is resumed; none if it ended its turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+    }
+    /// It goes on.
+    SessionWoken {
+        /// The question that it waited for.
+        question: QuestionId,
+        /// The session.
+        session: SessionId,
+        /// Whether somebody resumed it and waits for its end.
+        kept: bool,
+    }
+    /// Somebody resumes it.
+    SessionClaimed {
+        /// The question that it waits for.
+        question: QuestionId,
+        /// The process that does.
+        process: Option<Process>,
+    }
+    /// Its program has ended.
+    SessionResumed {
+        /// The question that it waited for.
+        question: QuestionId,
+        /// The session.
+        session: SessionId,
+        /// How the program ended; none if it was killed.
+        exit_code: Option<i32>,
+        /// Whether it could not go on, and is still parked.
+        parked: bool,
+    }
+    /// A program was told what happened.
+    SessionTold {
+        /// What it calls its session.
+        handle: ProgramHandle,
+        /// All that happened up to this version of the item.
+        upto: u64,
+        /// And the answer to this question.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<QuestionId>,
     }
 }
 

@@ -60,7 +60,7 @@ impl Seat<'_> {
     /// Its process is gone, or it said nothing for long and nothing else says that it runs.
     fn silence(&self, scene: &Scene<'_>, patience: &Patience, at: Moment) -> Option<Finding> {
         let signs = scene.signs;
-        if signs.gone.contains(self.id) {
+        if signs.gone.contains(self.id) && !self.is_parked() {
             let message = format!("the process of {} on item `{}` is gone", self.id, self.item.id);
             let to = heir(scene.items, &self.session.agent, self.id).cloned();
             let mut finding = down(Some(self.item), self.id.as_str(), Severity::Error, message.clone(), scene, at);
@@ -81,7 +81,7 @@ impl Seat<'_> {
     fn no_progress(&self, scene: &Scene<'_>, patience: &Patience, at: Moment) -> Option<Finding> {
         let busy = at.since(self.stirred);
         let is_short = busy < patience.in_step(self.item.step());
-        if is_short || self.waits(scene, at) || scene.signs.gone.contains(self.id) {
+        if is_short || self.waits(scene, at) || self.is_parked() || scene.signs.gone.contains(self.id) {
             return None;
         }
         let step = self.item.step().unwrap_or_default();
@@ -117,6 +117,11 @@ impl Seat<'_> {
             evidence: vec![message, next],
             actions: alert.into_iter().chain(deed).collect(),
         })
+    }
+
+    /// Whether it waits outside of any process to be resumed. If nobody does that, it is silent, but not lost.
+    fn is_parked(&self) -> bool {
+        self.item.parked.values().any(|parked| parked.session == *self.id)
     }
 
     /// For the answer to a blocking question of its own, or for files.

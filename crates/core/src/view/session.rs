@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AgentName, ItemId, QuestionId, SessionId};
+use crate::id::{AgentName, ItemId, ProgramHandle, QuestionId, SessionId};
 use crate::item::Item;
 use crate::moment::Moment;
+use crate::parked::Program;
 use crate::party::Party;
 use crate::session::SessionStatus;
 
@@ -27,6 +28,44 @@ pub struct SessionView {
     pub responding_to: Option<AgentName>,
     /// When it was last heard of.
     pub last_activity: Moment,
+    /// Where it waits outside of any process, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parked: Option<ParkedView>,
+}
+
+/// A session that waits outside of any process, as every surface shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ParkedView {
+    /// The question that it is parked on.
+    pub question_id: QuestionId,
+    /// Whether that is settled, so that it can be resumed.
+    pub settled: bool,
+    /// Whether somebody resumes it at the moment.
+    pub claimed: bool,
+    /// The program that it runs in.
+    pub program: Program,
+    /// What the program itself calls the session.
+    pub handle: ProgramHandle,
+    /// Where the program is started.
+    pub directory: String,
+    /// Since when.
+    pub since: Moment,
+}
+
+impl ParkedView {
+    /// The session that is parked on this question of the item, if one is.
+    pub fn of(item: &Item, number: u32) -> Option<Self> {
+        let parked = item.parked.get(&number)?;
+        Some(Self {
+            question_id: item.question_id(number),
+            settled: !item.open.contains_key(&number),
+            claimed: parked.claim.is_some(),
+            program: parked.program,
+            handle: parked.handle.clone(),
+            directory: parked.directory.clone(),
+            since: parked.since,
+        })
+    }
 }
 
 /// The sessions of an item. An agent that is asked and has no session yet appears with the one that it would have.
@@ -66,6 +105,7 @@ pub fn sessions(item: &Item) -> Vec<SessionView> {
 }
 
 fn plain(item: &Item, session: &SessionId, agent: &AgentName, finished: bool, last_activity: Moment) -> SessionView {
+    let of_session = item.parked.iter().find(|(_, parked)| parked.session == *session).map(|(number, _)| *number);
     SessionView {
         agent: agent.clone(),
         session: session.clone(),
@@ -75,6 +115,7 @@ fn plain(item: &Item, session: &SessionId, agent: &AgentName, finished: bool, la
         waiting_on: None,
         responding_to: None,
         last_activity,
+        parked: of_session.and_then(|number| ParkedView::of(item, number)),
     }
 }
 

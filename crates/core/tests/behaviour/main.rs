@@ -31,6 +31,7 @@ mod known;
 mod late_answers;
 mod locking;
 mod operations;
+mod parking;
 mod pausing;
 #[path = "../support/project.rs"]
 mod project;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use querent_core::{
     Action, Ask, Assume, AssumptionId, Blocker, Cause, Choice, Command, Confidence, Fallback, ItemId, Kind, OnTimeout,
-    Outcome, Party, QuestionId, Risk, RiskIfWrong, SessionId, Source, Span, Verdict, Via,
+    Outcome, Park, Party, Process, Program, QuestionId, Risk, RiskIfWrong, SessionId, Source, Span, Verdict, Via,
 };
 use serde_json::json;
 
@@ -15,6 +15,8 @@ const ANSWERS: [&str; 2] = ["jwt", "cookies"];
 const FATES: [&str; 3] = ["wait", "skip", "retry"];
 /// Files that overlap or do not.
 const PATHS: [&str; 5] = ["src", "src/a.rs", "src/*.rs", "docs/**/x", "."];
+/// Sessions of a program.
+const HANDLES: [&str; 2] = ["c-1", "c-2"];
 /// Stages that a person may name.
 const STAGES: [&str; 6] = ["requirements", "architecture", "implement", "review", "blocked", "ready_to_merge"];
 
@@ -31,6 +33,8 @@ pub(crate) enum Deed {
     Owns { path: &'static str, agent: Option<&'static str> },
     /// Two agents at work want the same files, and perhaps the second does not wait for long.
     Contend { by: [usize; 2], path: usize, minutes: u64, patient: bool },
+    /// A session is parked on a question and resumed, with some of the steps left out.
+    Parks { by: usize, question: prop::sample::Index, steps: Vec<Wish> },
     /// A person has seen an alert.
     Acknowledges(u32),
     /// The monitor looks, and does what follows.
@@ -93,6 +97,25 @@ pub(crate) enum Wish {
         path: Option<usize>,
     },
     EndWait,
+    Park {
+        handle: usize,
+    },
+    Wake {
+        resumed: bool,
+    },
+    /// Somebody resumes; a later process may take over what an earlier one left.
+    Claim {
+        pid: u32,
+    },
+    EndResume {
+        pid: u32,
+        exit_code: i32,
+    },
+    Tell {
+        handle: usize,
+        upto: u64,
+        answer: bool,
+    },
 }
 
 /// A life of up to 40 deeds.
@@ -112,6 +135,8 @@ fn deed() -> impl Strategy<Value = Deed> {
             .prop_map(|(path, agent)| Deed::Owns { path, agent }),
         2 => ((0..4_usize, 0..4_usize), 0..PATHS.len(), 1..40_u64, any::<bool>())
             .prop_map(|((a, b), path, minutes, patient)| Deed::Contend { by: [a, b], path, minutes, patient }),
+        2 => (0..4_usize, any::<prop::sample::Index>(), parking())
+            .prop_map(|(by, question, steps)| Deed::Parks { by, question, steps }),
         1 => (1..4_u32).prop_map(Deed::Acknowledges),
         4 => Just(Deed::Watches),
         1 => steps().prop_map(Deed::EditsWorkflow),
@@ -159,6 +184,24 @@ fn wish() -> impl Strategy<Value = Wish> {
         3 => prop::sample::select(Risk::ALL).prop_map(|risk| Wish::Assume { risk }),
         4 => (1..4_u32, prop::sample::select(Verdict::ALL)).prop_map(|(number, verdict)| Wish::Review { number, verdict }),
     ]
+}
+
+/// What becomes of a parked session, mostly in this order.
+fn parking() -> impl Strategy<Value = Vec<Wish>> {
+    let steps = (0..HANDLES.len(), 1..3_u32, 0..2_i32, any::<bool>(), 0..9_u64).prop_map(
+        |(handle, pid, exit_code, answer, upto)| {
+            vec![
+                Wish::Park { handle },
+                Wish::Answer { what: ANSWERS[0] },
+                Wish::Claim { pid },
+                Wish::Claim { pid: 2 },
+                Wish::Wake { resumed: answer },
+                Wish::EndResume { pid, exit_code },
+                Wish::Tell { handle, upto, answer },
+            ]
+        },
+    );
+    steps.prop_flat_map(|steps| prop::sample::subsequence(steps, 1..=7))
 }
 
 fn policy() -> impl Strategy<Value = OnTimeout> {
@@ -229,6 +272,7 @@ impl Wish {
                 Action::Unlock { session: session(item, by), paths }
             }
             Self::EndWait => Action::EndWait { session: session(item, by) },
+            _ => self.parking(question)?,
         };
         // Only a person moves and ends items; let them, so that most lives go somewhere.
         let by = match self {
@@ -237,6 +281,31 @@ impl Wish {
             _ => party(by),
         };
         Some(Command { item: item.clone(), by, via: Via::Library, action })
+    }
+
+    /// The same of what becomes of a parked session.
+    fn parking(&self, question: Option<QuestionId>) -> Option<Action> {
+        Some(match self {
+            Self::Park { handle } => Action::Park {
+                question: question?,
+                park: Box::new(Park {
+                    program: Program::Claude,
+                    handle: HANDLES[*handle].parse().unwrap(),
+                    directory: "/shop".to_owned(),
+                    call: None,
+                }),
+            },
+            Self::Wake { resumed } => Action::Wake { question: question?, resumed: *resumed },
+            Self::Claim { pid } => Action::Claim { question: question?, process: process(*pid), over: None },
+            Self::EndResume { pid, exit_code } => {
+                Action::EndResume { question: question?, process: process(*pid), exit_code: Some(*exit_code) }
+            }
+            Self::Tell { handle, upto, answer } => {
+                let handle = HANDLES[*handle].parse().unwrap();
+                Action::Tell { handle, upto: *upto, question: question.filter(|_| *answer) }
+            }
+            _ => return None,
+        })
     }
 }
 
@@ -267,6 +336,10 @@ fn strictly(session: usize, prompt: u32) -> Ask {
 pub(crate) fn another(command: &Command) -> Command {
     let by = if command.by.is_human() { Party::Human(Some("another".to_owned())) } else { Party::HUMAN };
     Command { by, ..command.clone() }
+}
+
+fn process(pid: u32) -> Option<Process> {
+    Some(Process { pid, start: "1".to_owned(), host: "here".to_owned() })
 }
 
 /// The session that an agent has without naming one.

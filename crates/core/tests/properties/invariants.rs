@@ -82,6 +82,22 @@ fn locks_belong_to_those_at_work(state: &State, item: &Item) {
     }
 }
 
+/// Nobody is parked on a question that nobody asked, a program waits for one open question at most, and only what was
+/// settled when it was claimed is resumed.
+fn parked_sessions_have_their_question(state: &State, item: &Item) {
+    let mut waiting = BTreeSet::new();
+    for (number, parked) in &item.parked {
+        let question = &state.questions[&item.question_id(*number)];
+        assert_eq!((&question.from.session, &question.from.agent), (&parked.session, &parked.agent));
+        assert!(question.blocking, "{} blocks", question.id);
+        let reopened = question.round > 1 || question.status == Status::Escalated;
+        assert!(parked.claim.is_none() || !question.status.is_open() || reopened, "{} is open", question.id);
+        let waits = question.status.is_open() && !reopened;
+        assert!(!waits || waiting.insert(&parked.handle), "{} waits for one", parked.handle);
+    }
+    assert!(item.parked.is_empty() || item.is_active());
+}
+
 fn final_states_stay_final(earlier: &State, later: &State) {
     for (id, question) in earlier.questions.iter().filter(|(_, question)| question.status.is_final()) {
         assert_eq!(later.questions[id].status, question.status, "{id} was final");
@@ -95,6 +111,7 @@ fn final_states_stay_final(earlier: &State, later: &State) {
 fn holds_of_state(state: &State) {
     let item = state.item.as_ref().unwrap();
     locks_belong_to_those_at_work(state, item);
+    parked_sessions_have_their_question(state, item);
     questions_are_numbered(item, state);
     let holding: Vec<&Question> = open(state).filter(|question| question.blocking && question.to.is_human()).collect();
     let asked = holding.iter().filter(|question| question.status == Status::Open).count();

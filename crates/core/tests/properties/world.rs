@@ -71,6 +71,18 @@ impl World {
                     }
                 }
             }
+            Deed::Parks { by, question, steps } => {
+                let id = self.question(*question);
+                let asker = id.as_ref().and_then(|id| self.state.questions.get(id)).map(|it| it.from.agent.clone());
+                let human =
+                    |wish: &Wish| matches!(wish, Wish::Answer { .. } | Wish::Claim { .. } | Wish::EndResume { .. });
+                for wish in steps {
+                    if let Some(command) = wish.command(&self.item, *by, id.clone()) {
+                        let asker = asker.clone().map(Party::Agent).unwrap_or(Party::HUMAN);
+                        self.run(&Command { by: if human(wish) { Party::HUMAN } else { asker }, ..command });
+                    }
+                }
+            }
             Deed::Acknowledges(number) => self.share(SharedAction::Acknowledge { alert: AlertId(*number) }),
             Deed::Watches => self.watch(),
             Deed::EditsWorkflow(order) => {

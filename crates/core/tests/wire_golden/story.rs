@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use querent_core::wire::Line;
 use querent_core::{
     Action, AgentName, AlertId, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence,
-    Fallback, Gate, Kind, LearnedId, Moment, OnTimeout, Outcome, Party, QuestionId, Risk, RiskIfWrong, Rules,
-    SharedAction, SharedCommand, Source, Span, State, Ticket, Verdict, Via, act, apply, apply_shared, tick,
+    Fallback, Gate, Kind, LearnedId, Moment, OnTimeout, Outcome, Park, Party, Process, Program, QuestionId, Risk,
+    RiskIfWrong, Rules, SharedAction, SharedCommand, Source, Span, State, Ticket, Verdict, Via, act, apply,
+    apply_shared, tick,
 };
 use serde_json::{Value, json};
 
@@ -56,6 +57,7 @@ fn tell() -> Vec<Line> {
     ask_strictly(&mut story);
     hold_files(&mut story);
     lose_a_session(&mut story);
+    park_a_session(&mut story);
     story.tell("engineer", Action::FinishSession { session: None, keep: false });
     story.tell("human", Action::EndItem { outcome: Outcome::Merged });
     story.lines
@@ -117,6 +119,30 @@ fn lose_a_session(story: &mut Story) {
     let batches = act(&mut story.state, &command, &story.rules, story.now);
     story.keep(batches);
     story.share("human:zoë", SharedAction::Acknowledge { alert: AlertId(1) });
+}
+
+/// A session ends to wait for an answer, is resumed twice, and its program is told.
+fn park_a_session(story: &mut Story) {
+    let asked = || id(7);
+    let park = Park {
+        program: Program::Claude,
+        handle: "be401e2e-6c9c".parse().unwrap(),
+        directory: "/größe/店".into(),
+        call: Some("toolu_01".into()),
+    };
+    let process = || Some(Process { pid: 4711, start: "12 in a boot".into(), host: "büro".into() });
+    story.tell("engineer", Action::Ask(Box::new(Ask { to: Some(Party::HUMAN), ..question("Which colour?") })));
+    story.tell("engineer", Action::Park { question: asked(), park: Box::new(park) });
+    story.tell("human:zoë", Action::Answer { question: asked(), answer: json!("grün — 緑"), note: None });
+    for (resumed, exit_code) in [(false, Some(1)), (true, Some(0))] {
+        story.tell("human:zoë", Action::Claim { question: asked(), process: process(), over: None });
+        if resumed {
+            story.tell("engineer", Action::Wake { question: asked(), resumed });
+        }
+        story.tell("human:zoë", Action::EndResume { question: asked(), process: process(), exit_code });
+    }
+    let (handle, upto) = ("be401e2e-6c9c".parse().unwrap(), story.state.item.as_ref().unwrap().version);
+    story.tell("engineer", Action::Tell { handle, upto, question: Some(asked()) });
 }
 
 fn engineer() -> AgentName {

@@ -19,6 +19,8 @@ const PERMISSION: &str = "mcp__querent";
 /// When the hook runs, and for which tools or servers: a question is parked, and files are locked before they are changed.
 const EVENTS: &[(&str, Option<&str>)] = &[
     ("PreToolUse", Some("mcp__querent__question_create|Edit|Write|MultiEdit|NotebookEdit|Bash")),
+    // What a tool answered is not told again.
+    ("PostToolUse", Some("mcp__querent__.*")),
     ("SessionStart", None),
     ("UserPromptSubmit", None),
     ("Stop", None),

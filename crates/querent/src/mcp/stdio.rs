@@ -1,24 +1,42 @@
-//! The standard streams as a transport that answers everything: a line that is no JSON gets its error too.
+//! The standard streams as a transport that answers everything: a line that is no JSON gets its error too, and a client that
+//! closes its end still hears what it asked before.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rmcp::ErrorData;
-use rmcp::model::ServerJsonRpcMessage;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
 use serde::de::IgnoredAny;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, sleep_until};
 
 /// The longest line that is read: far above what a call may hold.
 const LONGEST: usize = 8 << 20;
 /// How much is read ahead of the server.
 const AHEAD: usize = 64 << 10;
+/// How long replies may take after the client closed its end. What waits for a person is not waited for.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A client on the standard streams.
 pub(crate) struct Stdio {
     inner: AsyncRwTransport<RoleServer, DuplexStream, StdioWriter>,
     wrong: mpsc::Receiver<&'static str>,
+    open: Arc<Open>,
+    /// When the client's end was closed.
+    ended: Option<Instant>,
+}
+
+/// Requests that have no reply yet.
+#[derive(Default)]
+struct Open {
+    count: AtomicUsize,
+    replied: Notify,
 }
 
 impl Stdio {
@@ -28,7 +46,12 @@ impl Stdio {
         let (ours, theirs) = duplex(AHEAD);
         let (tell, wrong) = mpsc::channel(16);
         tokio::spawn(pass_on(BufReader::new(stdin), ours, tell));
-        Self { inner: AsyncRwTransport::new_server(theirs, stdout).with_max_line_length(usize::MAX), wrong }
+        Self {
+            inner: AsyncRwTransport::new_server(theirs, stdout).with_max_line_length(usize::MAX),
+            wrong,
+            open: Arc::default(),
+            ended: None,
+        }
     }
 }
 
@@ -39,7 +62,15 @@ impl Transport<RoleServer> for Stdio {
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.inner.send(item)
+        let is_reply = matches!(item, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
+        let (sending, open) = (self.inner.send(item), Arc::clone(&self.open));
+        async move {
+            let sent = sending.await;
+            if is_reply && open.count.fetch_sub(1, Ordering::Relaxed) == 1 {
+                open.replied.notify_one();
+            }
+            sent
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
@@ -50,9 +81,26 @@ impl Transport<RoleServer> for Stdio {
                     let error = ServerJsonRpcMessage::error(ErrorData::parse_error(why, None), None);
                     self.inner.send(error).await.ok()?;
                 }
-                message = self.inner.receive() => return message,
+                message = self.inner.receive() => match message {
+                    Some(message) => {
+                        if matches!(message, ClientJsonRpcMessage::Request(_)) {
+                            self.open.count.fetch_add(1, Ordering::Relaxed);
+                        }
+                        return Some(message);
+                    }
+                    None => break,
+                }
             }
         }
+        // It may be polled anew after every reply, so the end is kept.
+        let end = *self.ended.get_or_insert_with(|| Instant::now() + LAST_WORDS);
+        while self.open.count.load(Ordering::Relaxed) > 0 {
+            tokio::select! {
+                () = self.open.replied.notified() => {}
+                () = sleep_until(end) => break,
+            }
+        }
+        None
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {

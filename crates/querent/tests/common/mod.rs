@@ -210,7 +210,7 @@ impl Output {
         serde_json::from_str(&self.stdout).unwrap()
     }
 
-    fn data(&self) -> Value {
+    pub(crate) fn data(&self) -> Value {
         let json = self.json();
         assert_eq!((self.code, &json["ok"]), (0, &Value::Bool(true)), "{json}");
         json["data"].clone()

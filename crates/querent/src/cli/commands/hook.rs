@@ -2,11 +2,11 @@
 
 use clap::Subcommand;
 
-use super::{hook_finish, hook_start};
+use super::{hook_claude, hook_finish, hook_start};
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
 
-/// Report that an agent's session begins or ends
+/// Report that an agent's session begins or ends, or speak to Claude Code
 ///
 /// For the start and stop hooks of agent CLIs, and for scripts that run agents. The monitor looks at the whole
 /// project meanwhile (see `querent monitor`).
@@ -24,6 +24,7 @@ pub(crate) struct Args {
 enum Command {
     Start(hook_start::Args),
     Finish(hook_finish::Args),
+    Claude(hook_claude::Args),
 }
 
 /// Who works on what.
@@ -44,5 +45,6 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<u8, Failure> {
     match args.command {
         Command::Start(args) => hook_start::run(&args, context),
         Command::Finish(args) => hook_finish::run(&args, context),
+        Command::Claude(args) => Ok(hook_claude::run(&args, context)),
     }
 }

@@ -1,10 +1,11 @@
 //! `querent show`: a question and its conversation.
 
 use jiff::tz::TimeZone;
-use querent_core::view::{QuestionView, thread};
+use querent_core::view::{ParkedView, QuestionView, thread};
 use querent_core::{Blocker, Choice, Moment, Question, QuestionId};
 use serde::Serialize;
 
+use super::state;
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::output::{Page, Paint};
@@ -28,14 +29,22 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Reply<'a> {
     question: QuestionView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parked: Option<ParkedView>,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let id: QuestionId = args.id.parse()?;
     let hub = context.reader()?;
     let question = hub.question(&id)?;
-    let reply = Reply { question: QuestionView { question: &question, with_thread: true } };
-    context.reply(&reply, |page| write(page, &question, hub.now()))
+    let parked = ParkedView::of(&hub.item(&id.item)?, id.number);
+    let reply = Reply { question: QuestionView { question: &question, with_thread: true }, parked };
+    context.reply(&reply, |page| {
+        write(page, &question, hub.now());
+        if let Some(parked) = &reply.parked {
+            page.line(format!("\n  {}", state::parked(parked)));
+        }
+    })
 }
 
 /// Writes the head and the conversation.

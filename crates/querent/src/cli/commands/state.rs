@@ -1,14 +1,14 @@
 //! `querent state`: who works and who waits.
 
 use querent_core::SessionStatus;
-use querent_core::view::SessionView;
+use querent_core::view::{ParkedView, SessionView};
 use serde::Serialize;
 
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::output::Paint;
 use crate::cli::table::{Cell, Table};
-use crate::cli::text::age;
+use crate::cli::text::{age, clean_line};
 
 /// Show the sessions: who works, who waits and for whom
 ///
@@ -55,5 +55,19 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<u8, Failure> {
             ]);
         }
         table.write(page);
+        for it in sessions.iter().filter_map(|it| it.parked.as_ref()) {
+            page.line(parked(it));
+        }
     })
+}
+
+/// Where a session waits outside of any process, and what becomes of it.
+pub(super) fn parked(it: &ParkedView) -> String {
+    let next = match (it.settled, it.claimed) {
+        (false, _) => "waits for the answer",
+        (true, false) => "goes on with `querent resume`",
+        (true, true) => "is being resumed",
+    };
+    let directory = clean_line(&it.directory);
+    format!("Parked on {}: {} session {} in {directory}; it {next}.", it.question_id, it.program, it.handle)
 }
