@@ -1,0 +1,205 @@
+//! The model behind the agents, on loopback: it asks Querent what it was told to ask, waits, and says what came back.
+//!
+//! It thinks nothing. Its next move follows from the conversation that a request carries, so that requests may be
+//! repeated, and come in any order.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use serde_json::{Value, json};
+
+use super::dialect::{Conversation, Dialect, Move, Tool};
+
+/// What the final text of an agent begins with; the answer's value follows.
+pub(super) const FINAL: &str = "The answer was: ";
+
+/// A model that serves until it is dropped.
+pub(super) struct Model {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// The arguments of `question_create`.
+    question: Value,
+    /// A line for each request.
+    seen: Mutex<Vec<String>>,
+    over: AtomicBool,
+}
+
+impl Model {
+    /// A model that asks `question`.
+    pub(super) fn start(question: Value) -> Result<Self, String> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        let shared = Arc::new(Shared { question, seen: Mutex::default(), over: AtomicBool::new(false) });
+        let own = Arc::clone(&shared);
+        let server = thread::spawn(move || serve(&listener, &own));
+        Ok(Self { address, shared, server: Some(server) })
+    }
+
+    /// Its address, without a path.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What it was asked, and what it did, a line a request.
+    pub(super) fn seen(&self) -> Vec<String> {
+        self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::SeqCst);
+        // A connection wakes the server, which then sees that it is over.
+        drop(TcpStream::connect(self.address));
+        if let Some(server) = self.server.take() {
+            let _ = server.join();
+        }
+    }
+}
+
+fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
+    for stream in listener.incoming().map_while(Result::ok) {
+        if shared.over.load(Ordering::SeqCst) {
+            return;
+        }
+        let shared = Arc::clone(shared);
+        thread::spawn(move || {
+            let Some(request) = Request::read(&stream) else { return };
+            let (line, reply) = shared.reply(&request);
+            shared.seen.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            // Whoever hung up needs no reply.
+            let _ = (&stream).write_all(reply.as_bytes());
+        });
+    }
+}
+
+impl Shared {
+    /// The reply, and a line for the log.
+    fn reply(&self, request: &Request) -> (String, String) {
+        let asked = format!("{} {}", request.method, request.path);
+        let dialect = Dialect::of(&request.path).filter(|_| request.method == "POST");
+        let Some(dialect) = dialect else {
+            let body = json!({"error": {"type": "not_found_error", "message": "this model has no such page"}});
+            return (format!("{asked}: not found"), http("404 Not Found", "application/json", &body.to_string()));
+        };
+        let next = decide(&dialect.read(&request.body), &self.question);
+        let line = format!("{asked}: {next:?}");
+        let wants_stream = request.body["stream"] == true || request.path.contains(":streamGenerateContent");
+        let reply = if wants_stream {
+            http("200 OK", "text/event-stream", &dialect.stream(&next))
+        } else {
+            http("200 OK", "application/json", &dialect.whole(&next).to_string())
+        };
+        (line, reply)
+    }
+}
+
+fn http(status: &str, kind: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+}
+
+/// What a model does that is there to ask `question`.
+fn decide(conversation: &Conversation, question: &Value) -> Move {
+    let number = conversation.results.len() + 1;
+    let call = |name: &str, arguments: Value| {
+        let tool = conversation.tools.iter().find(|tool| is_called(tool, name))?.clone();
+        Some(Move::Call { tool, arguments, number })
+    };
+    let next = match conversation.results.last() {
+        None => call("question_create", question.clone()),
+        Some(result) => match outcome(result) {
+            Outcome::Open(id) => call("await_answer", json!({"question_id": id, "wait_seconds": 40})),
+            Outcome::Final(text) => Some(Move::Say(format!("{FINAL}{text}"))),
+        },
+    };
+    // Titles, summaries and the like are asked for without tools.
+    next.unwrap_or_else(|| Move::Say("There is nothing that I can call.".to_owned()))
+}
+
+/// Whether this is Querent's tool of that name, whatever its agent puts before it.
+fn is_called(tool: &Tool, name: &str) -> bool {
+    tool.name.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('_'))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The question of this id waits for its answer.
+    Open(String),
+    /// The answer's value, or what came instead of one.
+    Final(String),
+}
+
+/// What a result says. Agents put words of their own before the JSON.
+fn outcome(result: &str) -> Outcome {
+    let objects = result.match_indices('{').filter_map(|(place, _)| {
+        let mut read = serde_json::Deserializer::from_str(&result[place..]).into_iter::<Value>();
+        read.next()?.ok().filter(|value| value.get("question_id").is_some())
+    });
+    let Some(reply) = objects.into_iter().next() else { return Outcome::Final(result.to_owned()) };
+    let value = &reply["answer"]["value"];
+    match (reply["question_id"].as_str(), value) {
+        (Some(id), Value::Null) if reply["next"].is_string() || reply["next"].is_object() => {
+            Outcome::Open(id.to_owned())
+        }
+        (_, Value::Null) => Outcome::Final(reply.to_string()),
+        (_, Value::String(value)) => Outcome::Final(value.clone()),
+        (_, value) => Outcome::Final(value.to_string()),
+    }
+}
+
+struct Request {
+    method: String,
+    path: String,
+    body: Value,
+}
+
+impl Request {
+    fn read(stream: &TcpStream) -> Option<Self> {
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let mut parts = line.split_whitespace();
+        let (method, path) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        let (mut length, mut chunked) = (0, false);
+        loop {
+            let mut header = String::new();
+            reader.read_line(&mut header).ok()?;
+            let Some((name, value)) = header.trim().split_once(':') else { break };
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => length = value.trim().parse().ok()?,
+                "transfer-encoding" => chunked = value.to_ascii_lowercase().contains("chunked"),
+                _ => {}
+            }
+        }
+        let body = if chunked { chunks(&mut reader)? } else { exactly(&mut reader, length)? };
+        Some(Self { method, path, body: serde_json::from_slice(&body).unwrap_or_default() })
+    }
+}
+
+fn exactly(reader: &mut impl Read, length: u64) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    reader.take(length).read_to_end(&mut body).ok()?;
+    Some(body)
+}
+
+fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let length = u64::from_str_radix(line.trim().split(';').next()?, 16).ok()?;
+        body.extend(exactly(reader, length)?);
+        reader.read_line(&mut String::new()).ok()?;
+        if length == 0 {
+            return Some(body);
+        }
+    }
+}
