@@ -118,7 +118,9 @@ impl Scene {
         self.answer("cookie")?;
         let finished = run.finish()?;
         self.ended_with("cookie", &finished)?;
-        self.was_asked_once()
+        self.was_asked_once()?;
+        let strangers = self.model.strangers();
+        hold(strangers.is_empty(), || format!("{} wanted more than its model: {strangers:?}", self.program.name))
     }
 
     /// What the person does who looks into the inbox.
@@ -128,11 +130,13 @@ impl Scene {
         self.project.ok(&["answer", id, "--answer", answer]).map(drop)
     }
 
+    /// It said the answer last, as data or in words; both name the option.
     fn ended_with(&self, answer: &str, finished: &Finished) -> Result<(), String> {
-        let said = format!("{FINAL}{answer}");
-        hold(finished.status.success() && finished.stdout.contains(&said), || {
+        let said = finished.stdout.rsplit_once(FINAL).map(|(_, said)| said);
+        let is_right = said.is_some_and(|said| said.contains(answer) && !said.contains("error"));
+        hold(finished.status.success() && is_right, || {
             let (status, out, err) = (finished.status, &finished.stdout, &finished.stderr);
-            format!("{} ended with {status} and not with `{said}`: {out}\n{err}", self.program.name)
+            format!("{} ended with {status} and not with `{answer}`: {out}\n{err}", self.program.name)
         })
     }
 

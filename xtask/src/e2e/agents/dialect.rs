@@ -111,7 +111,7 @@ impl Dialect {
         match self {
             Self::Messages => message(next),
             Self::Responses => response("completed", &[item(next)]),
-            Self::Chat => completion("message", &choice(next), reason(next)),
+            Self::Chat => completion("message", &choice(next), Some(reason(next))),
             Self::Gemini => gemini(next),
         }
     }
@@ -136,12 +136,14 @@ fn text(value: &Value) -> String {
 }
 
 fn events(payloads: &[Value]) -> String {
-    payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect()
+    payloads.iter().fold(String::new(), |stream, payload| format!("{stream}data: {payload}\n\n"))
 }
 
 fn named_events(payloads: &[Value]) -> String {
-    let line = |payload: &Value| format!("event: {}\ndata: {payload}\n\n", payload["type"].as_str().unwrap_or("event"));
-    payloads.iter().map(line).collect()
+    payloads.iter().fold(String::new(), |stream, payload| {
+        let name = payload["type"].as_str().unwrap_or("event");
+        format!("{stream}event: {name}\ndata: {payload}\n\n")
+    })
 }
 
 fn messages(next: &Move) -> Vec<Value> {
@@ -213,7 +215,7 @@ fn item(next: &Move) -> Value {
 }
 
 fn chat(next: &Move) -> Vec<Value> {
-    vec![completion("delta", &choice(next), None), completion("delta", &json!({}), reason(next))]
+    vec![completion("delta", &choice(next), None), completion("delta", &json!({}), Some(reason(next)))]
 }
 
 fn choice(next: &Move) -> Value {
@@ -227,11 +229,11 @@ fn choice(next: &Move) -> Value {
     }
 }
 
-fn reason(next: &Move) -> Option<&'static str> {
-    Some(match next {
+fn reason(next: &Move) -> &'static str {
+    match next {
         Move::Say(_) => "stop",
         Move::Call { .. } => "tool_calls",
-    })
+    }
 }
 
 fn completion(part: &str, choice: &Value, reason: Option<&str>) -> Value {
@@ -250,4 +252,58 @@ fn gemini(next: &Move) -> Value {
     };
     json!({"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
         "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str, group: Option<&str>) -> Tool {
+        Tool { name: name.to_owned(), group: group.map(str::to_owned) }
+    }
+
+    #[test]
+    fn an_api_is_known_by_its_address() {
+        assert_eq!(Dialect::of("/v1/messages?beta=true"), Some(Dialect::Messages));
+        assert_eq!(Dialect::of("/v1/messages/count_tokens"), None);
+        assert_eq!(Dialect::of("/v1/responses"), Some(Dialect::Responses));
+        assert_eq!(Dialect::of("/v1/chat/completions"), Some(Dialect::Chat));
+        assert_eq!(Dialect::of("/v1beta/models/m:streamGenerateContent?alt=sse"), Some(Dialect::Gemini));
+    }
+
+    #[test]
+    fn tools_and_results_are_found_in_every_api() {
+        let messages = json!({"tools": [{"name": "a"}], "messages": [{"content": "hi"},
+            {"content": [{"type": "tool_result", "content": [{"type": "text", "text": "one"}]}]}]});
+        let responses = json!({"tools": [{"type": "namespace", "name": "g", "tools": [{"name": "a"}]}],
+            "input": [{"type": "message"}, {"type": "function_call_output", "output": "one"}]});
+        let chat = json!({"tools": [{"function": {"name": "a"}}], "messages": [{"role": "tool", "content": "one"}]});
+        let gemini = json!({"tools": [{"functionDeclarations": [{"name": "a"}]}],
+            "contents": [{"parts": [{"functionResponse": {"response": {"output": "one"}}}]}]});
+        for (dialect, request, group) in [
+            (Dialect::Messages, messages, None),
+            (Dialect::Responses, responses, Some("g")),
+            (Dialect::Chat, chat, None),
+            (Dialect::Gemini, gemini, None),
+        ] {
+            let wanted = Conversation { tools: vec![tool("a", group)], results: vec!["one".to_owned()] };
+            assert_eq!(dialect.read(&request), wanted, "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn every_event_is_json_and_carries_the_call_and_the_text() {
+        let call = Move::Call { tool: tool("ask", Some("g")), arguments: json!({"x": 1}), number: 7 };
+        for dialect in [Dialect::Messages, Dialect::Responses, Dialect::Chat, Dialect::Gemini] {
+            for (next, word) in [(&call, "\"ask\""), (&Move::Say("tea".to_owned()), "\"tea\"")] {
+                let stream = dialect.stream(next);
+                let payloads = stream.lines().filter_map(|line| line.strip_prefix("data: "));
+                for payload in payloads.filter(|it| *it != "[DONE]") {
+                    assert!(serde_json::from_str::<Value>(payload).is_ok(), "{payload}");
+                }
+                assert!(stream.contains(word), "{stream}");
+                assert!(dialect.whole(next).to_string().contains(word));
+            }
+        }
+    }
 }

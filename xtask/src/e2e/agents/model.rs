@@ -47,6 +47,12 @@ impl Model {
         format!("http://{}", self.address)
     }
 
+    /// What was asked of it that is not its own: attempts to reach somebody else, for whom it is the proxy.
+    pub(super) fn strangers(&self) -> Vec<String> {
+        let is_strange = |line: &String| line.starts_with("CONNECT ") || line.contains(" http://");
+        self.seen().into_iter().filter(is_strange).collect()
+    }
+
     /// What it was asked, and what it did, a line a request.
     pub(super) fn seen(&self) -> Vec<String> {
         self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -137,22 +143,25 @@ enum Outcome {
     Final(String),
 }
 
-/// What a result says. Agents put words of their own before the JSON.
+/// What a result says: some agents pass the data on, some the words, and some put words of their own before either.
 fn outcome(result: &str) -> Outcome {
-    let objects = result.match_indices('{').filter_map(|(place, _)| {
+    let mut objects = result.match_indices('{').filter_map(|(place, _)| {
         let mut read = serde_json::Deserializer::from_str(&result[place..]).into_iter::<Value>();
-        read.next()?.ok().filter(|value| value.get("question_id").is_some())
+        read.next()?.ok().filter(|value| value["question_id"].is_string())
     });
-    let Some(reply) = objects.into_iter().next() else { return Outcome::Final(result.to_owned()) };
-    let value = &reply["answer"]["value"];
-    match (reply["question_id"].as_str(), value) {
-        (Some(id), Value::Null) if reply["next"].is_string() || reply["next"].is_object() => {
-            Outcome::Open(id.to_owned())
-        }
+    let Some(reply) = objects.next() else { return outcome_in_words(result) };
+    match (&reply["question_id"], &reply["answer"]["value"]) {
+        (Value::String(id), Value::Null) if reply["next"].is_string() => Outcome::Open(id.clone()),
         (_, Value::Null) => Outcome::Final(reply.to_string()),
         (_, Value::String(value)) => Outcome::Final(value.clone()),
         (_, value) => Outcome::Final(value.to_string()),
     }
+}
+
+fn outcome_in_words(result: &str) -> Outcome {
+    let rest = result.split_once("call await_answer with question_id ").map(|(_, rest)| rest);
+    let id = rest.and_then(|rest| rest.split(|it: char| !(it.is_alphanumeric() || it == '-')).next());
+    id.map_or_else(|| Outcome::Final(result.to_owned()), |id| Outcome::Open(id.to_owned()))
 }
 
 struct Request {
@@ -201,5 +210,62 @@ fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
         if length == 0 {
             return Some(body);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools(names: &[&str]) -> Vec<Tool> {
+        names.iter().map(|name| Tool { name: (*name).to_owned(), group: None }).collect()
+    }
+
+    #[test]
+    fn it_asks_waits_and_says_what_came_back() {
+        let question = json!({"topic": "Tea"});
+        let mut talk = Conversation { tools: tools(&["bash", "q_await_answer", "q_question_create"]), results: vec![] };
+        let called = |talk: &Conversation| match decide(talk, &question) {
+            Move::Call { tool, arguments, .. } => (tool.name, arguments),
+            Move::Say(text) => (text, Value::Null),
+        };
+        assert_eq!(called(&talk), ("q_question_create".to_owned(), question.clone()));
+        talk.results.push(r#"{"question_id":"CLR-42-001","answer":null,"next":"wait"}"#.to_owned());
+        let wait = json!({"question_id": "CLR-42-001", "wait_seconds": 40});
+        assert_eq!(called(&talk), ("q_await_answer".to_owned(), wait));
+        talk.results.push(r#"{"question_id":"CLR-42-001","answer":{"value":"green"}}"#.to_owned());
+        assert_eq!(called(&talk), ("The answer was: green".to_owned(), Value::Null));
+    }
+
+    #[test]
+    fn it_says_something_where_it_has_no_tools() {
+        let talk = Conversation { tools: tools(&["bash"]), results: vec![] };
+        assert!(matches!(decide(&talk, &json!({})), Move::Say(_)));
+    }
+
+    #[test]
+    fn words_are_understood_as_well_as_data() {
+        let open = "Output:\nCLR-42-001 is open.\nNext: call await_answer with question_id CLR-42-001; do not guess.";
+        assert_eq!(outcome(open), Outcome::Open("CLR-42-001".to_owned()));
+        let said = "CLR-42-001 is resolved. The answer of human (human): green";
+        assert_eq!(outcome(said), Outcome::Final(said.to_owned()));
+        let data = "Wall time: 1 s\nOutput:\n{\"question_id\":\"CLR-42-001\",\"answer\":{\"value\":true}}";
+        assert_eq!(outcome(data), Outcome::Final("true".to_owned()));
+    }
+
+    #[test]
+    fn it_serves_and_remembers_who_wanted_to_go_elsewhere() {
+        let model = Model::start(json!({})).unwrap();
+        for (request, wanted) in [
+            ("CONNECT host.example:443 HTTP/1.1\r\n\r\n", "404"),
+            ("POST /v1/messages HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", "end_turn"),
+        ] {
+            let mut stream = TcpStream::connect(model.address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut reply = String::new();
+            stream.read_to_string(&mut reply).unwrap();
+            assert!(reply.contains(wanted), "{reply}");
+        }
+        assert_eq!(model.strangers(), ["CONNECT host.example:443: not found"]);
     }
 }

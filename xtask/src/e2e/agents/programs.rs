@@ -47,7 +47,7 @@ pub(super) const CODEX: Program = Program {
             "model = \"stub\"\nmodel_provider = \"stub\"\ncheck_for_update_on_startup = false\n\n\
              [model_providers.stub]\nname = \"stub\"\nbase_url = \"{url}/v1\"\nenv_key = \"STUB_KEY\"\n\
              wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n\n\
-             [analytics]\nenabled = false\n\n[projects.{project}]\ntrust_level = \"trusted\"\n"
+             [analytics]\nenabled = false\n\n[features]\nplugins = false\napps = false\n\n[projects.{project}]\ntrust_level = \"trusted\"\n"
         );
         write(&home.join(".codex/config.toml"), &settings)
     },
@@ -63,8 +63,9 @@ pub(super) const OPENCODE: Program = Program {
             "OPENCODE_DISABLE_DEFAULT_PLUGINS",
             "OPENCODE_DISABLE_LSP_DOWNLOAD",
             "OPENCODE_DISABLE_MODELS_FETCH",
+            "npm_config_offline",
         ];
-        off.into_iter().map(|name| (name, "1".to_owned())).collect()
+        off.into_iter().map(|name| (name, "true".to_owned())).collect()
     },
     settle: |home, _, url| {
         let limit = json!({"context": 100_000, "output": 1_000});

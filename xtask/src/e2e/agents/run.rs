@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::e2e::project::Project;
 
 /// How long a program may take. It needs a few seconds; on a busy machine it starts slowly.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_mins(2);
 
 /// A program in a process group of its own. It is ended when this is dropped.
 pub(super) struct Run {
