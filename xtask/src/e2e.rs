@@ -8,8 +8,10 @@ mod agents;
 mod cache;
 mod clock;
 mod disk;
+mod mcp;
 mod monitor;
 mod npm;
+mod process;
 mod project;
 mod shell;
 
@@ -22,7 +24,7 @@ use crate::{Failure, cargo};
 use cache::Cache;
 
 /// Every suite there is.
-const SUITES: &[Suite] = &[shell::SUITE, disk::SUITE, clock::SUITE, monitor::SUITE, agents::SUITE];
+const SUITES: &[Suite] = &[shell::SUITE, disk::SUITE, clock::SUITE, monitor::SUITE, mcp::SUITE, agents::SUITE];
 
 /// Cases that need the same things.
 struct Suite {

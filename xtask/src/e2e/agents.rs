@@ -17,8 +17,8 @@ use super::npm::Packages;
 use super::project::{Project, hold, list, same, words};
 use super::{Case, Need, Suite};
 use model::{FINAL, Model};
-use programs::Program;
-use run::{Finished, Run};
+use programs::{CLAUDE, CODEX, GEMINI, OPENCODE, Program};
+use run::{Event, Finished, Queue, Run};
 
 pub(super) const SUITE: Suite = Suite {
     name: "agents",
@@ -30,37 +30,37 @@ pub(super) const SUITE: Suite = Suite {
         cure: "install Node.js 22 or newer with npm, and let npm reach its registry",
     }],
     cases: &[
-        Case { name: "Claude Code asks, a person answers, and it goes on with the answer", run: claude },
-        Case { name: "Codex asks, a person answers, and it goes on with the answer", run: codex },
-        Case { name: "opencode asks, a person answers, and it goes on with the answer", run: opencode },
-        Case { name: "Gemini CLI asks, a person answers, and it goes on with the answer", run: gemini },
+        Case { name: "Claude Code asks, and has the answer in the same call", run: |it| in_one_call(it, &CLAUDE) },
+        Case { name: "Claude Code asks, and waits for the answer in a second call", run: |it| in_two(it, &CLAUDE) },
+        Case { name: "Codex asks, and has the answer in the same call", run: |it| in_one_call(it, &CODEX) },
+        Case { name: "Codex asks, and waits for the answer in a second call", run: |it| in_two(it, &CODEX) },
+        Case { name: "opencode asks, and has the answer in the same call", run: |it| in_one_call(it, &OPENCODE) },
+        Case { name: "opencode asks, and waits for the answer in a second call", run: |it| in_two(it, &OPENCODE) },
+        Case { name: "Gemini CLI asks, and has the answer in the same call", run: |it| in_one_call(it, &GEMINI) },
+        Case { name: "Gemini CLI asks, and waits for the answer in a second call", run: |it| in_two(it, &GEMINI) },
     ],
 };
 
 const PACKAGES: Packages = Packages { folder: "agents", lock: include_str!("../../e2e/agents/package-lock.json") };
 
-fn claude(binary: &Path) -> Result<(), String> {
-    Scene::new(&programs::CLAUDE, binary)?.asks_and_goes_on()
+/// The call that asks waits: the person answers as soon as the question is there.
+fn in_one_call(binary: &Path, program: &'static Program) -> Result<(), String> {
+    let asked = |event: &Event| matches!(event, Event::Recorded(record) if record["type"] == "question_asked");
+    Scene::new(program, binary, 40)?.play(|scene| scene.asks_and_goes_on(asked))
 }
 
-fn codex(binary: &Path) -> Result<(), String> {
-    Scene::new(&programs::CODEX, binary)?.asks_and_goes_on()
-}
-
-fn opencode(binary: &Path) -> Result<(), String> {
-    Scene::new(&programs::OPENCODE, binary)?.asks_and_goes_on()
-}
-
-fn gemini(binary: &Path) -> Result<(), String> {
-    Scene::new(&programs::GEMINI, binary)?.asks_and_goes_on()
+/// The call that asks does not wait: the person answers when the model has gone on to wait.
+fn in_two(binary: &Path, program: &'static Program) -> Result<(), String> {
+    let waits = |event: &Event| matches!(event, Event::Moved(line) if line.contains("await_answer"));
+    Scene::new(program, binary, 0)?.play(|scene| scene.asks_and_goes_on(waits))
 }
 
 /// What the model asks; it is not told the answer's value in any other way than by the answer.
-fn question() -> Value {
+fn question(wait_seconds: u32) -> Value {
     json!({
         "item": "42", "to": "human", "topic": "Tokens", "prompt": "JWT or cookies?", "blocking": true,
         "options": [{"id": "jwt", "label": "JSON Web Token"}, {"id": "cookie", "label": "Session cookie"}],
-        "wait_seconds": 40,
+        "wait_seconds": wait_seconds,
     })
 }
 
@@ -70,21 +70,27 @@ struct Scene {
     project: Project,
     home: TempDir,
     model: Model,
+    queue: Queue,
     path: std::ffi::OsString,
     file: std::path::PathBuf,
 }
 
 impl Scene {
-    fn new(program: &'static Program, binary: &Path) -> Result<Self, String> {
+    fn new(program: &'static Program, binary: &Path, wait_seconds: u32) -> Result<Self, String> {
         let cache = Cache::of_user()?;
         let project = Project::new(binary)?;
         let home = TempDir::with_prefix("querent-home-").map_err(|error| error.to_string())?;
-        let model = Model::start(question())?;
+        let queue = Queue::new();
+        let sender = queue.sender.clone();
+        let model = Model::start(question(wait_seconds), move |line| {
+            // Nobody listens any more if the case is over.
+            let _ = sender.send(Event::Moved(line.to_owned()));
+        })?;
         (program.settle)(home.path(), project.folder(), &model.url())?;
         programs::register(program, project.folder(), binary)?;
         let path = PACKAGES.path(&cache, binary.parent().unwrap_or(binary).to_owned())?;
         let file = PACKAGES.program(&cache, program.name);
-        Ok(Self { program, project, home, model, path, file })
+        Ok(Self { program, project, home, model, queue, path, file })
     }
 
     /// The program with a prompt. It sees nothing of the caller's environment, and its one way out is the model, which
@@ -107,20 +113,21 @@ impl Scene {
         command
     }
 
-    fn asks_and_goes_on(self) -> Result<(), String> {
-        self.played().map_err(|why| format!("{why}\nthe model saw: {}", self.model.seen().join("\n")))
+    /// Plays it; a failure also says what the model saw.
+    fn play(self, act: impl FnOnce(&Self) -> Result<(), String>) -> Result<(), String> {
+        act(&self).map_err(|why| format!("{why}\nthe model saw: {}", self.model.seen().join("\n")))?;
+        let strangers = self.model.strangers();
+        hold(strangers.is_empty(), || format!("{} wanted more than its model: {strangers:?}", self.program.name))
     }
 
-    fn played(&self) -> Result<(), String> {
+    fn asks_and_goes_on(&self, is_time_to_answer: impl Fn(&Event) -> bool) -> Result<(), String> {
         let command = self.command(&["Find out what is to be used for the tokens."]);
-        let mut run = Run::start(command, self.home.path(), &self.project)?;
-        run.wait_for("question_asked")?;
+        let mut run = Run::start(command, self.home.path(), &self.project, &self.queue)?;
+        run.wait_for("a person could answer", is_time_to_answer)?;
         self.answer("cookie")?;
         let finished = run.finish()?;
         self.ended_with("cookie", &finished)?;
-        self.was_asked_once()?;
-        let strangers = self.model.strangers();
-        hold(strangers.is_empty(), || format!("{} wanted more than its model: {strangers:?}", self.program.name))
+        self.was_asked_once()
     }
 
     /// What the person does who looks into the inbox.

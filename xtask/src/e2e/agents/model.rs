@@ -28,15 +28,21 @@ struct Shared {
     question: Value,
     /// A line for each request.
     seen: Mutex<Vec<String>>,
+    /// Is told each line at once.
+    listener: Listener,
     over: AtomicBool,
 }
 
+/// Who is told what the model was asked, and did.
+type Listener = Box<dyn Fn(&str) + Send + Sync>;
+
 impl Model {
-    /// A model that asks `question`.
-    pub(super) fn start(question: Value) -> Result<Self, String> {
+    /// A model that asks `question`, and tells `told` a line for each request.
+    pub(super) fn start(question: Value, told: impl Fn(&str) + Send + Sync + 'static) -> Result<Self, String> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let shared = Arc::new(Shared { question, seen: Mutex::default(), over: AtomicBool::new(false) });
+        let (seen, over) = (Mutex::default(), AtomicBool::new(false));
+        let shared = Arc::new(Shared { question, seen, listener: Box::new(told), over });
         let own = Arc::clone(&shared);
         let server = thread::spawn(move || serve(&listener, &own));
         Ok(Self { address, shared, server: Some(server) })
@@ -79,6 +85,7 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         thread::spawn(move || {
             let Some(request) = Request::read(&stream) else { return };
             let (line, reply) = shared.reply(&request);
+            (shared.listener)(&line);
             shared.seen.lock().unwrap_or_else(PoisonError::into_inner).push(line);
             // Whoever hung up needs no reply.
             let _ = (&stream).write_all(reply.as_bytes());
@@ -255,7 +262,7 @@ mod tests {
 
     #[test]
     fn it_serves_and_remembers_who_wanted_to_go_elsewhere() {
-        let model = Model::start(json!({})).unwrap();
+        let model = Model::start(json!({}), |_| ()).unwrap();
         for (request, wanted) in [
             ("CONNECT host.example:443 HTTP/1.1\r\n\r\n", "404"),
             ("POST /v1/messages HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", "end_turn"),
