@@ -39,7 +39,7 @@ pub(crate) fn talk(hub: &Handle, item: &str, commands: usize) -> Outcome<()> {
     for _ in 0..commands.div_ceil(2) {
         let asked: AskReply = accepted(hub, item, engineer.clone(), ask())?;
         let (question, answer) = (asked.question_id, json!("Postgres, as in the ADR"));
-        accepted::<AnswerReply>(hub, item, architect.clone(), Action::Answer { question, answer })?;
+        accepted::<AnswerReply>(hub, item, architect.clone(), Action::Answer { question, answer, note: None })?;
     }
     Ok(())
 }

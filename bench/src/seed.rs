@@ -74,7 +74,7 @@ impl Seeder {
                 actions.push((engineer.clone(), ask()));
                 actions.push((
                     architect.clone(),
-                    Action::Answer { question: question.clone(), answer: json!("Postgres") },
+                    Action::Answer { question: question.clone(), answer: json!("Postgres"), note: None },
                 ));
                 actions.push((engineer.clone(), Action::Resolve { question, note: None }));
             }

@@ -39,7 +39,7 @@ impl Scene {
     /// The architect answers the last question.
     pub(crate) fn answers(&mut self) -> Applied {
         let (question, answer) = (self.last(), json!("Postgres, as in the ADR"));
-        self.says(agent("architect"), Action::Answer { question, answer })
+        self.says(agent("architect"), Action::Answer { question, answer, note: None })
     }
 
     fn last(&self) -> querent_core::QuestionId {

@@ -55,6 +55,9 @@ pub struct Answer {
     /// What it was learned as, and from which question, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<LearnedFrom>,
+    /// What whoever gave it added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// Where a learned answer was learned.

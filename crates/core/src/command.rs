@@ -88,6 +88,9 @@ pub enum Action {
         question: QuestionId,
         /// The answer, as it was given.
         answer: Value,
+        /// Why, or what else should be known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// The asker has what it needs.
     Resolve {

@@ -80,7 +80,9 @@ fn act(now: &Now<'_>) -> Result<Vec<Event>, Refusal> {
         Action::EndItem { outcome } => end_item::decide(now, *outcome),
         Action::Ask(ask) => ask::decide(now, ask),
         Action::FollowUp { question, prompt } => follow_up::decide(now, state.question(question)?, prompt),
-        Action::Answer { question, answer } => answer::decide(now, state.question(question)?, answer),
+        Action::Answer { question, answer, note } => {
+            answer::decide(now, state.question(question)?, answer, note.as_deref())
+        }
         Action::Resolve { question, note } => resolve::decide(now, state.question(question)?, note.as_deref()),
         Action::Escalate { question, summary, cause } => {
             escalate::decide(now, state.question(question)?, summary.as_deref(), *cause)

@@ -73,7 +73,7 @@ fn a_deadline_that_has_not_passed_is_refused_whoever_sends_it() {
 #[test]
 fn only_deadlines_act_as_querent() {
     let state = state(&[ask()]);
-    let answer = Action::Answer { question: "CLR-42-001".parse().unwrap(), answer: json!("yes") };
+    let answer = Action::Answer { question: "CLR-42-001".parse().unwrap(), answer: json!("yes"), note: None };
 
     let refusal = decide(&state, &command("querent", answer), &rules(), ten_o_clock()).unwrap_err();
 

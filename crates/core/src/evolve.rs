@@ -328,9 +328,10 @@ fn question_changes(question: &mut Question, record: &Record) {
 
 fn answered(question: &mut Question, record: &Record, kind: EntryKind, answer: &crate::Answer) {
     question.answer = Some(answer.clone());
-    let body = match &answer.learned {
-        Some(from) => format!("{} ({}, learned from {})", answer.text, from.id, from.question_id),
-        None => answer.text.clone(),
+    let body = match (&answer.learned, &answer.note) {
+        (Some(from), _) => format!("{} ({}, learned from {})", answer.text, from.id, from.question_id),
+        (None, Some(note)) => format!("{}\n\n{note}", answer.text),
+        (None, None) => answer.text.clone(),
     };
     say(question, record, kind, body, answer.via);
     if let Some(entry) = question.thread.last_mut() {

@@ -95,4 +95,8 @@ pub enum Via {
     Querent,
     /// A trigger: a question that people wrote, raised by an event.
     Trigger,
+    /// An agent's call of Querent's MCP server.
+    Mcp,
+    /// The form that a person filled in where their agent runs.
+    Elicitation,
 }

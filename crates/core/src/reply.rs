@@ -202,6 +202,16 @@ impl AskReply {
 }
 
 impl AnswerReply {
+    /// The question as somebody finds it who waited for it.
+    pub fn now(state: &State, question: &Question) -> Self {
+        let goes_on = state
+            .item
+            .as_ref()
+            .is_some_and(|item| !item.has_ended() && !matches!(item.stage, Stage::AwaitingInput | Stage::Blocked));
+        let resumed = !question.status.is_open() && question.resume_stage.is_some() && goes_on;
+        Self::of(state, question, resumed)
+    }
+
     /// The question as it is now; `resumed` says whether its settling let the item go on.
     pub fn of(state: &State, question: &Question, resumed: bool) -> Self {
         Self {

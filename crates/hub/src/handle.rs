@@ -137,6 +137,25 @@ impl Handle {
         self.current(Which::All).map(|(items, _)| items)
     }
 
+    /// The only item that has not ended; a refusal that names them if there are several.
+    pub fn only_item(&self) -> Result<ItemId, Refusal> {
+        let running: Vec<Item> = self.items()?.into_iter().filter(|item| !item.has_ended()).collect();
+        match running.as_slice() {
+            [only] => Ok(only.id.clone()),
+            [] => Err(Refusal::invalid(
+                "item",
+                "no item is named and there is none",
+                "add one: querent item add 42 --title …",
+            )),
+            several => {
+                let ids: Vec<&str> = several.iter().take(8).map(|item| item.id.as_str()).collect();
+                let message = format!("no item is named and {} have not ended", several.len());
+                let hint = format!("name it with --item or QUERENT_ITEM: {}", ids.join(", "));
+                Err(Refusal::invalid("item", message, hint))
+            }
+        }
+    }
+
     /// A question with its thread, after what is due on its item.
     pub fn question(&self, id: &QuestionId) -> Result<Question, Refusal> {
         self.question_and_item(id).map(|(question, _)| question)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use querent_core::reply::AnswerReply;
-use querent_core::{Item, Question, QuestionId, Record, Refusal, Stage, State, Status};
+use querent_core::{QuestionId, Record, Refusal, State, Status};
 use querent_journal::Watch;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -43,7 +43,8 @@ impl Handle {
             if !question.status.is_open() {
                 // The caller acts on the answer: it must be durable first.
                 self.inner.journal.sync()?;
-                return Ok(Awaited::Settled(settled(&question, item)));
+                let state = State { item: Some(item), ..State::default() };
+                return Ok(Awaited::Settled(AnswerReply::now(&state, &question)));
             }
             let due = item.open.values().filter_map(|open| open.due).min();
             let patience =
@@ -69,13 +70,6 @@ impl Handle {
         let watch = self.inner.journal.watch(Arc::new(move || wake.notify_one()))?;
         Ok((changed, watch))
     }
-}
-
-fn settled(question: &Question, item: Item) -> AnswerReply {
-    let goes_on = !item.has_ended() && !matches!(item.stage, Stage::AwaitingInput | Stage::Blocked);
-    let resumed = question.resume_stage.is_some() && goes_on;
-    let state = State { item: Some(item), ..State::default() };
-    AnswerReply::of(&state, question, resumed)
 }
 
 pub(crate) async fn until(end: Option<Instant>) {

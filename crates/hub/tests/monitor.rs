@@ -112,7 +112,7 @@ fn an_escalation_about_a_session_is_an_ordinary_question() {
 
         assert_eq!(listed.len(), 1);
         assert_eq!(listed[0].options.len(), 3);
-        let answer = Action::Answer { question: listed[0].id.clone(), answer: "skip".into() };
+        let answer = Action::Answer { question: listed[0].id.clone(), answer: "skip".into(), note: None };
         does(&scene.hub, "42", "human", answer);
         assert_eq!(scene.stage("42"), "review");
     });

@@ -18,8 +18,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
     alerts, answer, ask, assume, assumptions, await_answer, beat, completions, demo, digest, doctor, escalate, events,
-    follow_up, guide, hook, init, item, learned, lock, locks, monitor, own, questions, ready, resolve, show, state,
-    status, trigger, unlock, withdraw,
+    follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor, own, questions, ready, resolve, show,
+    state, status, trigger, unlock, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -107,6 +107,7 @@ enum Command {
     Unlock(unlock::Args),
     Locks(locks::Args),
     Own(own::Args),
+    Mcp(mcp::Args),
     Events(events::Args),
     Digest(digest::Args),
     Guide(guide::Args),
@@ -163,6 +164,7 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Lock(args) => lock::run(&args, context),
         Command::Unlock(args) => unlock::run(&args, context),
         Command::Locks(args) => locks::run(&args, context),
+        Command::Mcp(args) => mcp::run(&args, context),
         Command::Own(args) => own::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Digest(args) => digest::run(&args, context),

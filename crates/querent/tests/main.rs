@@ -36,6 +36,7 @@ mod learned_revoke;
 mod learned_show;
 mod lock;
 mod locks;
+mod mcp;
 mod mistakes;
 mod monitor;
 mod own;

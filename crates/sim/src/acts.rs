@@ -180,7 +180,7 @@ impl Scene<'_> {
         } else {
             one_of(dice, &question.options).clone()
         };
-        let action = Action::Answer { question: question.id.parse()?, answer: answer.into() };
+        let action = Action::Answer { question: question.id.parse()?, answer: answer.into(), note: None };
         Self::command(question.item(), by, action)
     }
 

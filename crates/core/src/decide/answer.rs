@@ -2,16 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::{Now, arbitrate, assume, known, resume, rights};
+use super::{Now, arbitrate, assume, bounds, known, resume, rights};
 use crate::answer::{self, Answer, Provenance};
 use crate::event::{Event, LateAnswerRecorded, QuestionAnswered};
 use crate::question::{Question, Status};
 use crate::refusal::{Code, Refusal};
 
-pub(super) fn decide(now: &Now<'_>, question: &Question, given: &Value) -> Result<Vec<Event>, Refusal> {
+/// The longest note in characters.
+const LONGEST_NOTE: usize = 2_000;
+
+pub(super) fn decide(
+    now: &Now<'_>,
+    question: &Question,
+    given: &Value,
+    note: Option<&str>,
+) -> Result<Vec<Event>, Refusal> {
     rights::to_answer(question, &now.command.by)?;
     let late = is_late(now, question)?;
-    let answer = given_by(now, question, given)?;
+    let note = note.map(|note| bounds::text("note", note, 1, LONGEST_NOTE).map(|()| note.to_owned())).transpose()?;
+    let answer = Answer { note, ..given_by(now, question, given)? };
     let id = question.id.clone();
     if late {
         let differs = question.answer.as_ref().is_some_and(|applied| applied.value != answer.value);
@@ -47,6 +56,7 @@ pub(super) fn given_by(now: &Now<'_>, question: &Question, given: &Value) -> Res
         at: now.at,
         provenance: if human { Provenance::Human } else { Provenance::Agent },
         learned: None,
+        note: None,
     })
 }
 

@@ -67,5 +67,6 @@ pub(super) fn fallback(now: &Now<'_>, question: &Question) -> Option<Answer> {
         at: now.at,
         provenance: Provenance::Fallback,
         learned: None,
+        note: None,
     })
 }

@@ -61,6 +61,7 @@ pub(super) fn learned(now: &Now<'_>, aim: &Aim<'_>, question: &Question, pattern
         at: now.at,
         provenance: Provenance::Learned,
         learned: known.source.questions.last().map(|it| LearnedFrom { id: known.id, question_id: it.clone() }),
+        note: None,
     };
     let assumed = assume::recorded(of_learned(now, known, question, &answer));
     // It was never open: it waits for nobody, and pauses nothing.

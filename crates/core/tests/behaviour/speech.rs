@@ -72,7 +72,7 @@ impl Who {
     }
 
     pub(crate) fn answers(self, id: &str, answer: impl Into<Value>) -> Command {
-        self.does(Action::Answer { question: id.parse().unwrap(), answer: answer.into() })
+        self.does(Action::Answer { question: id.parse().unwrap(), answer: answer.into(), note: None })
     }
 
     pub(crate) fn follows_up(self, id: &str, prompt: &str) -> Command {

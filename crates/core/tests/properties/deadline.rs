@@ -88,7 +88,7 @@ proptest! {
             let at = Moment::from_millis(deadline.millis() + deed.when());
             match deed {
                 Near::Answer(when) => {
-                    let answer = Action::Answer { question: id.clone(), answer: json!("cloud") };
+                    let answer = Action::Answer { question: id.clone(), answer: json!("cloud"), note: None };
                     prop_assert!(scene.says(Party::HUMAN, answer, at));
                     answered = Some(when);
                 }

@@ -196,7 +196,7 @@ impl Wish {
                 }))
             }
             Self::AskStrictly { session, prompt } => Action::Ask(Box::new(strictly(*session, *prompt))),
-            Self::Answer { what } => Action::Answer { question: question?, answer: json!(what) },
+            Self::Answer { what } => Action::Answer { question: question?, answer: json!(what), note: None },
             Self::FollowUp => Action::FollowUp { question: question?, prompt: "Really?".to_owned() },
             Self::Resolve { note } => {
                 Action::Resolve { question: question?, note: note.then(|| "so be it".to_owned()) }

@@ -36,6 +36,7 @@ fn answered(value: Value, text: String) -> Line {
         at: Moment::from_millis(0),
         provenance: querent_core::Provenance::Human,
         learned: None,
+        note: None,
     };
     let question = QuestionId { item: "42".parse().unwrap(), number: 1 };
     let event = event::QuestionAnswered { question, answer, status: querent_core::Status::Resolved }.into();

@@ -32,15 +32,15 @@ fn tell() -> Vec<Line> {
     // The first question goes through all its rounds of life.
     story.tell("engineer", Action::Ask(Box::new(full_question())));
     story.wait(Span::minutes(30));
-    story.tell("architect", Action::Answer { question: id(1), answer: json!("json web tokens") });
+    story.tell("architect", Action::Answer { question: id(1), answer: json!("json web tokens"), note: None });
     story.tell("engineer", Action::FollowUp { question: id(1), prompt: "Which algorithm? «RS256»\nor another".into() });
     story.tell("engineer", Action::Escalate { question: id(1), summary: None, cause: Cause::Requested });
     story.wait(Span::minutes(8));
     story.wait(Span::minutes(7));
-    story.tell("human:zoë", Action::Answer { question: id(1), answer: json!("cookie") });
+    story.tell("human:zoë", Action::Answer { question: id(1), answer: json!("cookie"), note: None });
     // The second is answered and resolved, the third taken back.
     story.tell("engineer", Action::Ask(Box::new(question("Which language?"))));
-    story.tell("architect", Action::Answer { question: id(2), answer: json!("𠮷 only") });
+    story.tell("architect", Action::Answer { question: id(2), answer: json!("𠮷 only"), note: None });
     story.tell("engineer", Action::Resolve { question: id(2), note: Some("Rust it is".into()) });
     story.tell("engineer", Action::Ask(Box::new(question("Which dialect of it?"))));
     story.tell("engineer", Action::Withdraw { question: id(3), reason: None });
@@ -66,10 +66,10 @@ fn learn(story: &mut Story) {
     let preference =
         || Ask { kind: Some(Kind::Preference), to: Some(Party::HUMAN), ..question("Tabs — or spaces? ｢空白｣") };
     story.tell("engineer", Action::Ask(Box::new(preference())));
-    story.tell("human:zoë", Action::Answer { question: id(4), answer: json!("spaces, 四つ") });
+    story.tell("human:zoë", Action::Answer { question: id(4), answer: json!("spaces, 四つ"), note: None });
     story.wait(Span::minutes(25 * 60));
     story.tell("engineer", Action::Ask(Box::new(preference())));
-    story.tell("human:zoë", Action::Answer { question: id(5), answer: json!("tabs") });
+    story.tell("human:zoë", Action::Answer { question: id(5), answer: json!("tabs"), note: None });
     let note = Some("so — sei es".into());
     story.share("human:zoë", SharedAction::Revoke { learned: LearnedId(1), note });
 }
@@ -85,7 +85,7 @@ fn ask_strictly(story: &mut Story) {
         ..full_question()
     };
     story.tell("product-manager", Action::Ask(Box::new(strict)));
-    story.tell("human:zoë", Action::Answer { question: id(6), answer: json!("cookie") });
+    story.tell("human:zoë", Action::Answer { question: id(6), answer: json!("cookie"), note: None });
     story.tell("human", Action::Advance { to: "implement".into() });
 }
 

@@ -138,7 +138,7 @@ pub(crate) fn ends(item: &str) -> Command {
 }
 
 pub(crate) fn answers(question: &QuestionId, answer: &str) -> Command {
-    let action = Action::Answer { question: question.clone(), answer: answer.into() };
+    let action = Action::Answer { question: question.clone(), answer: answer.into(), note: None };
     command(question.item.as_str(), "human:alice", action)
 }
 

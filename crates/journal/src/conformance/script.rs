@@ -147,7 +147,7 @@ impl Script {
     }
 
     fn answered(question: &QuestionId, answer: &str, by: Party) -> Command {
-        let action = Action::Answer { question: question.clone(), answer: answer.into() };
+        let action = Action::Answer { question: question.clone(), answer: answer.into(), note: None };
         Command { item: question.item.clone(), by, via: Via::Library, action }
     }
 

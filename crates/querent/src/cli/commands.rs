@@ -33,6 +33,7 @@ mod learned_revoke;
 mod learned_show;
 pub(super) mod lock;
 pub(super) mod locks;
+pub(super) mod mcp;
 pub(super) mod monitor;
 pub(super) mod own;
 pub(super) mod questions;

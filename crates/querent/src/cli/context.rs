@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use querent_core::{
-    Action, Code, Command, Envelope, Item, ItemId, Party, ProjectPath, Refusal, SharedAction, SharedCommand, Span, Via,
+    Action, Code, Command, Envelope, ItemId, Party, ProjectPath, Refusal, SharedAction, SharedCommand, Span, Via,
 };
 use querent_hub::{Handle, Project};
 use serde::Serialize;
@@ -54,21 +54,7 @@ pub(crate) fn item_of(given: Option<&str>, hub: &Handle) -> Result<ItemId, Refus
     if let Some(name) = given.map(str::to_owned).or_else(|| environment("QUERENT_ITEM")) {
         return name.parse();
     }
-    let running: Vec<Item> = hub.items()?.into_iter().filter(|item| !item.has_ended()).collect();
-    match running.as_slice() {
-        [only] => Ok(only.id.clone()),
-        [] => Err(Refusal::invalid(
-            "item",
-            "no item is named and there is none",
-            "add one: querent item add 42 --title …",
-        )),
-        several => {
-            let ids: Vec<&str> = several.iter().take(8).map(|item| item.id.as_str()).collect();
-            let message = format!("no item is named and {} have not ended", several.len());
-            let hint = format!("name it with --item or QUERENT_ITEM: {}", ids.join(", "));
-            Err(Refusal::invalid("item", message, hint))
-        }
-    }
+    hub.only_item()
 }
 
 /// What the global options say.

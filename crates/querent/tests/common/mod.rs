@@ -1,5 +1,7 @@
 //! A directory of its own for each test, and the binary in it.
 
+pub(crate) mod client;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -40,6 +40,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let question: QuestionId = args.id.parse()?;
     let answer = input::text("--answer", &args.answer)?.into();
     let hub = context.hub(&by)?;
-    let wish = command(question.item.clone(), by, Action::Answer { question, answer });
+    let wish = command(question.item.clone(), by, Action::Answer { question, answer, note: None });
     context.execute(&hub, &wish, &args.operation, |page, reply: AnswerReply| pages::answered(page, &reply))
 }

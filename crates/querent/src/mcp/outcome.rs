@@ -1,0 +1,86 @@
+//! What a call comes to, in the words of the protocol.
+
+use querent_core::{Envelope, Refusal};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// What a tool says: data for programs, and the same in words for a model.
+pub(crate) struct Said {
+    data: Value,
+    text: String,
+}
+
+/// Why a tool did not do it.
+pub(crate) enum Halt {
+    /// Refused. The model is told, with the cure.
+    Refused(Box<Refusal>),
+    /// The call itself is malformed, or was cancelled.
+    Malformed(ErrorData),
+    /// Not an end: the client does something first, or comes back for it.
+    Other(Box<CallToolResponse>),
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
+impl From<ErrorData> for Halt {
+    fn from(error: ErrorData) -> Self {
+        Self::Malformed(error)
+    }
+}
+
+impl Said {
+    /// Says `data`, which is `text` in words.
+    pub(crate) fn new(data: &impl Serialize, text: impl Into<String>) -> Self {
+        Self { data: serde_json::to_value(data).unwrap_or_default(), text: text.into() }
+    }
+
+    /// Says what the hub replied.
+    pub(crate) fn reply<T: DeserializeOwned + Serialize>(
+        envelope: &Envelope,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<Self, Halt> {
+        let reply: T = envelope.read()?;
+        Ok(Self::new(&reply, text(&reply)))
+    }
+
+    /// Adds a field that only this surface has.
+    pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        if let Value::Object(data) = &mut self.data {
+            data.insert(field.to_owned(), value.into());
+        }
+        self
+    }
+}
+
+impl From<Said> for CallToolResult {
+    fn from(said: Said) -> Self {
+        let mut result = Self::success(vec![ContentBlock::text(said.text)]);
+        result.structured_content = Some(said.data);
+        result
+    }
+}
+
+/// The protocol's form of what a tool came to.
+pub(crate) fn response(outcome: Result<Said, Halt>) -> Result<CallToolResponse, ErrorData> {
+    match outcome {
+        Ok(said) => Ok(CallToolResult::from(said).into()),
+        Err(Halt::Refused(refusal)) => Ok(refused(&refusal).into()),
+        Err(Halt::Malformed(error)) => Err(error),
+        Err(Halt::Other(response)) => Ok(*response),
+    }
+}
+
+/// A refusal is a result, so that the model reads it.
+fn refused(refusal: &Refusal) -> CallToolResult {
+    let text = format!("{}: {}\nWhat to do: {}", refusal.code.as_str(), refusal.message, refusal.hint);
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = serde_json::to_value(refusal).ok();
+    result
+}

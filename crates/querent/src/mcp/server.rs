@@ -1,0 +1,143 @@
+//! The server that every transport carries.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use querent_core::{Action, Code, Command, ItemId, Party, QuestionId, Refusal, Via};
+use querent_hub::{Handle, Project};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, InitializeResult, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler};
+
+use super::call::Call;
+use super::caller::Caller;
+use super::seal::Seal;
+use super::tools;
+
+/// A server for one caller. Cheap to clone; every clone is the same server.
+#[derive(Clone)]
+pub(crate) struct Server {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    hub: Handle,
+    project: Project,
+    caller: Caller,
+    seal: OnceLock<Seal>,
+    /// The items on which the caller's session has begun.
+    begun: Mutex<BTreeSet<ItemId>>,
+    /// The questions whose form a person put away.
+    put_away: Mutex<BTreeSet<QuestionId>>,
+}
+
+const INSTRUCTIONS: &str = "\
+Querent carries your questions to whoever can answer them: another agent, or a person. When something is unclear and the \
+answer would change what you do, call question_create instead of guessing; one question a call, with the options that you \
+see and the one that you would take. A blocking question pauses the item until it is answered: wait with await_answer. \
+Call get_context before you begin. A decision that you take without asking goes on record with record_assumption.";
+
+impl Server {
+    pub(crate) fn new(hub: Handle, project: Project, caller: Caller) -> Self {
+        let (begun, put_away) = (Mutex::default(), Mutex::default());
+        Self { inner: Arc::new(Inner { hub, project, caller, seal: OnceLock::new(), begun, put_away }) }
+    }
+
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.inner.caller
+    }
+
+    pub(crate) fn hub(&self) -> &Handle {
+        &self.inner.hub
+    }
+
+    pub(crate) fn project(&self) -> &Project {
+        &self.inner.project
+    }
+
+    /// Runs what reads or writes files where it may block.
+    pub(crate) async fn on_hub<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Handle) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let hub = self.inner.hub.clone();
+        tokio::task::spawn_blocking(move || job(&hub)).await.unwrap_or_else(|error| {
+            let message = format!("the call broke off: {error}");
+            Err(Refusal::new(Code::StorageError, message, "try again; if it happens again, run querent doctor"))
+        })
+    }
+
+    /// What seals the rounds of a call.
+    pub(crate) fn seal(&self) -> Result<&Seal, Refusal> {
+        if let Some(seal) = self.inner.seal.get() {
+            return Ok(seal);
+        }
+        let made = Seal::of(&self.inner.project.dir())?;
+        Ok(self.inner.seal.get_or_init(|| made))
+    }
+
+    /// The caller's session on an item begins with its first deed there. An item that cannot be worked on now can still be
+    /// asked about, so a refusal here is none of the deed.
+    pub(crate) async fn begin(&self, item: &ItemId) -> Result<(), Refusal> {
+        let Ok(agent) = self.caller().agent() else { return Ok(()) };
+        if !lock(&self.inner.begun).insert(item.clone()) {
+            return Ok(());
+        }
+        let action = Action::StartSession { session: self.caller().session.clone(), process: None };
+        let command = Command { item: item.clone(), by: Party::Agent(agent.clone()), via: Via::Mcp, action };
+        self.on_hub(move |hub| Ok(hub.execute(&command, None))).await.map(drop)
+    }
+
+    /// The items on which the caller's session has begun.
+    pub(crate) fn begun(&self) -> BTreeSet<ItemId> {
+        lock(&self.inner.begun).clone()
+    }
+
+    /// Whether a person may still be shown the form of a question.
+    pub(crate) fn may_show(&self, question: &QuestionId) -> bool {
+        !lock(&self.inner.put_away).contains(question)
+    }
+
+    /// A person put the form of a question away: nobody is there.
+    pub(crate) fn put_away(&self, question: &QuestionId) {
+        lock(&self.inner.put_away).insert(question.clone());
+    }
+}
+
+fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let mut info = InitializeResult::new(capabilities);
+        info.server_info = Implementation::new("querent", env!("CARGO_PKG_VERSION"));
+        info.instructions = Some(INSTRUCTIONS.to_owned());
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::list()))
+    }
+
+    async fn call_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = tools::find(&request.name) else {
+            return Err(tools::unknown(&request.name));
+        };
+        let arguments = request.arguments.take().unwrap_or_default();
+        let call = Call::new(self, tool.name, &mut request, context);
+        tool.call(arguments, call).await
+    }
+}

@@ -1,0 +1,136 @@
+//! Waiting for an answer inside a call: below the client's own limit, with signs of life, and woken by whoever answers.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use querent_core::{Question, QuestionId, Status};
+use querent_hub::Awaited;
+use rmcp::model::ProgressNotificationParam;
+use serde_json::Value;
+use tokio::time::{Instant, interval_at};
+
+use super::call::{Call, cancelled};
+use super::elicitation::{self, Offer};
+use super::outcome::{Halt, Said};
+
+/// The longest wait of one call: clients end theirs after 60 seconds.
+pub(crate) const MOST_SECONDS: u32 = 50;
+/// How often a waiting call shows that it lives.
+const PROGRESS: Duration = Duration::from_secs(5);
+
+/// How long a call waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Patience(Duration);
+
+impl Patience {
+    /// So many seconds, or the tool's own; never more than a client's limit allows.
+    pub(crate) fn of(seconds: Option<u64>, without: u64) -> Self {
+        Self(Duration::from_secs(seconds.unwrap_or(without).min(MOST_SECONDS.into())))
+    }
+}
+
+/// Waits until the question is settled or patience ends; says not which, because whoever asks looks at the question anyway.
+/// A call that is cancelled leaves the question open.
+pub(crate) async fn wait(call: &Call, id: &QuestionId, patience: Patience) -> Result<(), Halt> {
+    if call.request_state.is_some() {
+        elicitation::take(call, id).await?;
+    }
+    if patience.0.is_zero() {
+        return Ok(());
+    }
+    let (question, _) = call.question(id).await?;
+    if !question.status.is_open() {
+        return Ok(());
+    }
+    if let Some(form) = elicitation::required(call, &question)? {
+        return Err(Halt::Other(Box::new(form.into())));
+    }
+    let mut offer = Offer::make(call, &question).await;
+    let outcome = until_settled(call, id, patience, &mut offer).await;
+    if let Some(offer) = offer {
+        offer.withdraw().await;
+    }
+    outcome
+}
+
+async fn until_settled(
+    call: &Call,
+    id: &QuestionId,
+    patience: Patience,
+    offer: &mut Option<Offer>,
+) -> Result<(), Halt> {
+    let hub = call.server.hub();
+    let mut settled = pin!(hub.await_answer(id, Some(patience.0)));
+    let start = Instant::now();
+    let mut tick = interval_at(start + PROGRESS, PROGRESS);
+    loop {
+        tokio::select! {
+            awaited = &mut settled => {
+                return match awaited? {
+                    Awaited::Settled(_) | Awaited::TimedOut { .. } => Ok(()),
+                };
+            }
+            () = call.context.ct.cancelled() => return Err(cancelled()),
+            _ = tick.tick() => progress(call, id, start.elapsed(), patience).await,
+            said = Offer::said(offer) => {
+                *offer = None;
+                elicitation::heard(call, id, said).await?;
+            }
+        }
+    }
+}
+
+/// Tells a client that asked for it how long the wait has taken. Some clients take it for life, so it is worth sending.
+async fn progress(call: &Call, id: &QuestionId, waited: Duration, patience: Patience) {
+    if let Some(token) = call.context.meta.get_progress_token() {
+        let param = ProgressNotificationParam::new(token, waited.as_secs_f64().round())
+            .with_total(patience.0.as_secs_f64())
+            .with_message(format!("{id} waits for its answer"));
+        // A client that is gone will not miss it.
+        let _ = call.context.peer.notify_progress(param).await;
+    }
+}
+
+/// What to do about a question that is still open.
+pub(crate) fn next(question: &Question) -> Option<String> {
+    let id = &question.id;
+    question.status.is_open().then(|| {
+        if question.blocking {
+            format!("call await_answer with question_id {id}; do not guess meanwhile")
+        } else {
+            format!("go on with your work; call await_answer with question_id {id} when you need the answer")
+        }
+    })
+}
+
+/// Adds what to do next while the question is open.
+pub(crate) fn told(question: &Question, said: Said) -> Said {
+    match next(question) {
+        Some(next) => said.with("next", next),
+        None => said,
+    }
+}
+
+/// A question's state in words for a model.
+pub(crate) fn words(question: &Question) -> String {
+    let id = &question.id;
+    let state = match (&question.answer, question.status) {
+        (Some(answer), _) => {
+            let (from, by) = (answer.provenance, &answer.by);
+            // A person reads the label of an option, a program its id.
+            let value = match &answer.value {
+                Value::String(value) if *value != answer.text => format!(" ({value})"),
+                _ => String::new(),
+            };
+            let note = answer.note.as_ref().map(|note| format!("\n{note}")).unwrap_or_default();
+            format!("{id} is {}. The answer of {by} ({from}): {}{value}{note}", question.status, answer.text)
+        }
+        (None, Status::Expired) => format!("{id} expired without an answer."),
+        (None, Status::Withdrawn) => format!("{id} was withdrawn."),
+        (None, status) => format!("{id} is {status}; {} has not answered yet.", question.to),
+    };
+    match next(question) {
+        Some(next) => format!("{state}\nNext: {next}."),
+        None => state,
+    }
+}
