@@ -6,7 +6,8 @@ mod model;
 mod programs;
 mod run;
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -55,6 +56,9 @@ fn in_two(binary: &Path, program: &'static Program) -> Result<(), String> {
     Scene::new(program, binary, 0)?.play(|scene| scene.asks_and_goes_on(waits))
 }
 
+/// What the agent is told. Its model knows what to do anyway.
+const PROMPT: &str = "Find out what is to be used for the tokens.";
+
 /// What the model asks; it is not told the answer's value in any other way than by the answer.
 fn question(wait_seconds: u32) -> Value {
     json!({
@@ -71,8 +75,8 @@ struct Scene {
     home: TempDir,
     model: Model,
     queue: Queue,
-    path: std::ffi::OsString,
-    file: std::path::PathBuf,
+    path: OsString,
+    file: PathBuf,
 }
 
 impl Scene {
@@ -93,12 +97,18 @@ impl Scene {
         Ok(Self { program, project, home, model, queue, path, file })
     }
 
-    /// The program with a prompt. It sees nothing of the caller's environment, and its one way out is the model, which
-    /// opens no way for anybody.
-    fn command(&self, more: &[&str]) -> Command {
-        let home = self.home.path();
+    /// The agent, with arguments after its own.
+    fn agent(&self, more: &[&str]) -> Command {
         let mut command = Command::new(&self.file);
-        command.args(self.program.arguments).args(more).current_dir(self.project.folder());
+        command.args(self.program.arguments).args(more);
+        self.confine(&mut command);
+        command
+    }
+
+    /// Shows it nothing of the caller's environment. Its one way out is the model, which opens no way for anybody.
+    fn confine(&self, command: &mut Command) {
+        let (home, url) = (self.home.path(), self.model.url());
+        command.current_dir(self.project.folder());
         command.env_clear().env("PATH", &self.path).env("HOME", home).env("TMPDIR", home);
         command.env("LANG", "C.UTF-8").env("TERM", "dumb").env("NO_COLOR", "1").env("CI", "1");
         let folders = [("CONFIG", ".config"), ("DATA", ".local/share"), ("STATE", ".local/state"), ("CACHE", ".cache")];
@@ -106,11 +116,10 @@ impl Scene {
             command.env(format!("XDG_{name}_HOME"), home.join(folder));
         }
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
-            command.env(name, self.model.url());
+            command.env(name, &url);
         }
         command.env("NO_PROXY", "127.0.0.1,localhost").env("no_proxy", "127.0.0.1,localhost");
-        command.envs((self.program.environment)(&self.model.url()));
-        command
+        command.envs((self.program.environment)(&url));
     }
 
     /// Plays it; a failure also says what the model saw.
@@ -121,7 +130,7 @@ impl Scene {
     }
 
     fn asks_and_goes_on(&self, is_time_to_answer: impl Fn(&Event) -> bool) -> Result<(), String> {
-        let command = self.command(&["Find out what is to be used for the tokens."]);
+        let command = self.agent(&[PROMPT]);
         let mut run = Run::start(command, self.home.path(), &self.project, &self.queue)?;
         run.wait_for("a person could answer", is_time_to_answer)?;
         self.answer("cookie")?;

@@ -15,6 +15,9 @@ use crate::e2e::project::hold;
 /// How long a client may take.
 const LIMIT: Duration = Duration::from_mins(2);
 
+/// How often it is seen whether another program still runs.
+const LOOK: Duration = Duration::from_millis(100);
+
 const REQUIREMENTS: &str = include_str!("../../../e2e/mcp/requirements.txt");
 const TYPESCRIPT: &str = include_str!("../../../e2e/mcp/client.mjs");
 
@@ -105,6 +108,22 @@ impl Client {
             Ok(line) => Ok(Some(line)),
             Err(RecvTimeoutError::Disconnected) => Ok(None),
             Err(RecvTimeoutError::Timeout) => Err(self.late()),
+        }
+    }
+
+    /// Waits for a line of its output that `is_it`, as long as `other` runs.
+    pub(super) fn wait_for(&self, is_it: impl Fn(&str) -> bool, other: &mut Self) -> Result<(), String> {
+        loop {
+            match self.lines.recv_timeout(LOOK.min(self.left())) {
+                Ok(line) if is_it(&line) => return Ok(()),
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(format!("it ended: {}", self.errors())),
+                Err(RecvTimeoutError::Timeout) if self.left().is_zero() => return Err(self.late()),
+                Err(RecvTimeoutError::Timeout) => {
+                    other.has_ended |= other.ended.try_recv().is_ok();
+                    hold(!other.has_ended, || format!("the other ended before: {}", other.errors()))?;
+                }
+            }
         }
     }
 
