@@ -63,6 +63,12 @@ impl Handle {
         Ok(Subscription { hub: self.clone(), since, ahead: VecDeque::new(), changed, _watch: watch })
     }
 
+    /// The records that come from now on, from any process.
+    pub fn subscribe_from_now(&self) -> Result<Subscription, Refusal> {
+        let head = self.inner.journal.head()?;
+        self.subscribe(head)
+    }
+
     pub(crate) fn changes(&self) -> Result<(Arc<Notify>, Watch), Refusal> {
         let changed = Arc::new(Notify::new());
         let wake = Arc::clone(&changed);

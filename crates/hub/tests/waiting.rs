@@ -132,6 +132,10 @@ impl Journal for Deaf {
         self.0.records(since, each)
     }
 
+    fn head(&self) -> Result<u64, Error> {
+        self.0.head()
+    }
+
     fn sync(&self) -> Result<(), Error> {
         self.0.sync()
     }

@@ -241,6 +241,17 @@ impl Journal for Files {
         if stopped { Ok(()) } else { scanned.map(drop) }
     }
 
+    fn head(&self) -> Result<u64, Error> {
+        let layout = &self.shared.layout;
+        let from = scan::segment_of(layout, u64::MAX);
+        let mut last = from.seq;
+        scan::scan(layout, from, |entry| {
+            last = entry.place.seq;
+            Ok(())
+        })?;
+        Ok(last)
+    }
+
     fn beat(&self, beat: &Beat) -> Result<(), Error> {
         beats::write(&self.shared.layout, beat)
     }

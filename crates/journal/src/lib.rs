@@ -33,6 +33,9 @@ pub trait Journal: Send + Sync {
     /// Hands the records after `since` to `each`, in order, until it returns false. Memory does not grow with them.
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error>;
 
+    /// The number of the last record; 0 if there is none. Costs no more than a segment of the log.
+    fn head(&self) -> Result<u64, Error>;
+
     /// Makes durable whatever can be read now. Whoever acts on a record in the world calls this first.
     fn sync(&self) -> Result<(), Error>;
 
@@ -61,6 +64,10 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         (**self).records(since, each)
+    }
+
+    fn head(&self) -> Result<u64, Error> {
+        (**self).head()
     }
 
     fn sync(&self) -> Result<(), Error> {

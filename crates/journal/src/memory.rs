@@ -97,6 +97,10 @@ impl Journal for Memory {
         Ok(())
     }
 
+    fn head(&self) -> Result<u64, Error> {
+        Ok(self.lock().records.len() as u64)
+    }
+
     fn sync(&self) -> Result<(), Error> {
         Ok(())
     }

@@ -7,11 +7,15 @@ mod call;
 mod caller;
 mod elicitation;
 mod outcome;
+mod prompts;
+mod resources;
 mod schema;
 mod seal;
 mod server;
+mod tasks;
 mod tools;
 mod waiting;
+mod watch;
 
 pub(crate) use caller::Caller;
 pub(crate) use server::Server;

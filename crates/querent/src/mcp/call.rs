@@ -36,6 +36,12 @@ impl Call {
         Self { server: server.clone(), context, tool, request_state, input_responses }
     }
 
+    /// The call of a tool that became a task.
+    pub(crate) fn of_task(server: &Server, tool: &'static str, context: RequestContext<RoleServer>) -> Self {
+        let (request_state, input_responses) = (None, InputResponses::default());
+        Self { server: server.clone(), context, tool, request_state, input_responses }
+    }
+
     pub(crate) fn caller(&self) -> &Caller {
         self.server.caller()
     }

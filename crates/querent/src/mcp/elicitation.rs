@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use querent_core::{Action, Code, Command, Expected, Party, Question, QuestionId, Refusal, Via};
 use rmcp::model::{
-    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
+    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest, InputRequests,
     InputRequiredResult, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleServer, ServiceError};
@@ -56,13 +56,18 @@ impl Offer {
 
 /// What a client of the era without sessions has to do first: show the form and come back.
 pub(crate) fn required(call: &Call, question: &Question) -> Result<Option<InputRequiredResult>, Refusal> {
-    if !call.is_modern() || call.request_state.is_some() || !is_offered(call, question) {
+    if !call.is_modern() || call.request_state.is_some() {
         return Ok(None);
     }
-    let Some(form) = form(question) else { return Ok(None) };
+    let Some(forms) = forms(call, question) else { return Ok(None) };
     let sealed = call.server.seal()?.seal(&question.id, &call.bound());
-    let forms = BTreeMap::from([(FORM.to_owned(), InputRequest::Elicitation(ElicitRequest::new(form)))]);
     Ok(Some(InputRequiredResult::new(Some(forms), Some(sealed))))
+}
+
+/// The form of a question that the client can show.
+pub(crate) fn forms(call: &Call, question: &Question) -> Option<InputRequests> {
+    let form = form(question).filter(|_| is_offered(call, question))?;
+    Some(BTreeMap::from([(FORM.to_owned(), InputRequest::Elicitation(ElicitRequest::new(form)))]))
 }
 
 /// Takes what a client that came back brings.

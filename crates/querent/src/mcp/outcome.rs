@@ -77,6 +77,25 @@ pub(crate) fn response(outcome: Result<Said, Halt>) -> Result<CallToolResponse, 
     }
 }
 
+/// What stopped something that has no result of its own to tell it in.
+pub(crate) fn response_error(halt: Halt) -> ErrorData {
+    match halt {
+        Halt::Refused(refusal) => told(&refusal),
+        Halt::Malformed(error) => error,
+        Halt::Other(_) => ErrorData::internal_error("there is nothing to wait for here", None),
+    }
+}
+
+/// A refusal where the protocol knows errors only.
+pub(crate) fn told(refusal: &Refusal) -> ErrorData {
+    let message = format!("{}; {}", refusal.message, refusal.hint);
+    let data = serde_json::to_value(refusal).ok();
+    match refusal.code.exit_status() {
+        3 => ErrorData::internal_error(message, data),
+        _ => ErrorData::invalid_params(message, data),
+    }
+}
+
 /// A refusal is a result, so that the model reads it.
 fn refused(refusal: &Refusal) -> CallToolResult {
     let text = format!("{}: {}\nWhat to do: {}", refusal.code.as_str(), refusal.message, refusal.hint);

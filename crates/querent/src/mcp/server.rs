@@ -6,16 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use querent_core::{Action, Code, Command, ItemId, Party, QuestionId, Refusal, Via};
 use querent_hub::{Handle, Project};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, InitializeResult, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, GetPromptRequestParams, GetPromptResponse,
+    GetTaskParams, GetTaskResult, Implementation, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
 
 use super::call::Call;
 use super::caller::Caller;
+use super::outcome::told;
 use super::seal::Seal;
-use super::tools;
+use super::watch::{self, Watched};
+use super::{prompts, resources, tasks, tools};
 
 /// A server for one caller. Cheap to clone; every clone is the same server.
 #[derive(Clone)]
@@ -32,6 +37,9 @@ struct Inner {
     begun: Mutex<BTreeSet<ItemId>>,
     /// The questions whose form a person put away.
     put_away: Mutex<BTreeSet<QuestionId>>,
+    /// The tasks that their client waits for no longer.
+    cancelled: Mutex<BTreeSet<String>>,
+    watched: Watched,
 }
 
 const INSTRUCTIONS: &str = "\
@@ -42,8 +50,9 @@ Call get_context before you begin. A decision that you take without asking goes 
 
 impl Server {
     pub(crate) fn new(hub: Handle, project: Project, caller: Caller) -> Self {
-        let (begun, put_away) = (Mutex::default(), Mutex::default());
-        Self { inner: Arc::new(Inner { hub, project, caller, seal: OnceLock::new(), begun, put_away }) }
+        let (begun, put_away, cancelled) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (seal, watched) = (OnceLock::new(), Watched::default());
+        Self { inner: Arc::new(Inner { hub, project, caller, seal, begun, put_away, cancelled, watched }) }
     }
 
     pub(crate) fn caller(&self) -> &Caller {
@@ -96,6 +105,21 @@ impl Server {
         lock(&self.inner.begun).clone()
     }
 
+    /// What a client of an earlier era wants to be told.
+    pub(crate) fn watched(&self) -> &Watched {
+        &self.inner.watched
+    }
+
+    /// Whether the client of a task waits no longer.
+    pub(crate) fn is_cancelled(&self, task: &str) -> bool {
+        lock(&self.inner.cancelled).contains(task)
+    }
+
+    /// The client of a task waits no longer.
+    pub(crate) fn cancel_task(&self, task: &str) {
+        lock(&self.inner.cancelled).insert(task.to_owned());
+    }
+
     /// Whether a person may still be shown the form of a question.
     pub(crate) fn may_show(&self, question: &QuestionId) -> bool {
         !lock(&self.inner.put_away).contains(question)
@@ -107,13 +131,20 @@ impl Server {
     }
 }
 
-fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
     it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .enable_tools()
+            .enable_tasks()
+            .build();
         let mut info = InitializeResult::new(capabilities);
         info.server_info = Implementation::new("querent", env!("CARGO_PKG_VERSION"));
         info.instructions = Some(INSTRUCTIONS.to_owned());
@@ -139,5 +170,104 @@ impl ServerHandler for Server {
         let arguments = request.arguments.take().unwrap_or_default();
         let call = Call::new(self, tool.name, &mut request, context);
         tool.call(arguments, call).await
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        watch::follow(self, &context.peer).map_err(|refusal| told(&refusal))?;
+        let listed = self.on_hub(resources::list).await.map_err(|refusal| told(&refusal))?;
+        Ok(ListResourcesResult::with_all_items(listed))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = self.on_hub(move |hub| resources::read(hub, &request.uri)).await;
+        read.map_err(|refusal| told(&refusal))?.map(Into::into)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !resources::is_known(&request.uri) {
+            return Err(resources::unknown(&request.uri));
+        }
+        watch::follow(self, &context.peer).map_err(|refusal| told(&refusal))?;
+        self.inner.watched.add(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.inner.watched.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(watch::granted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        watch::listen(self, context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let (caller, arguments) = (self.caller().clone(), request.arguments.unwrap_or_default());
+        let got = self.on_hub(move |hub| prompts::get(hub, &caller, &request.name, &arguments)).await;
+        got.map_err(|refusal| told(&refusal))?.map(Into::into)
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        tasks::get(self, &request.task_id, context).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::update(self, &request.task_id, request.input_responses, context).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::cancel(self, &request.task_id, context).await
     }
 }

@@ -17,7 +17,7 @@ mod report_status;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use querent_core::nearest;
+use querent_core::{Question, State, nearest};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, ErrorCode, JsonObject, MetaObject, Tool as Listed, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -49,11 +49,14 @@ pub(crate) struct Tool {
     /// What a model reads before it calls it.
     description: &'static str,
     nature: Nature,
+    /// What it tells of a question that it waited for; none if it waits for none.
+    waited: Option<Waited>,
     input: fn() -> Arc<JsonObject>,
     output: fn() -> Arc<JsonObject>,
     run: fn(JsonObject, Call) -> Running,
 }
 
+type Waited = fn(&State, &Question) -> Said;
 type Running = Pin<Box<dyn Future<Output = Result<Said, Halt>> + Send>>;
 
 /// What a call of it does to the world.
@@ -75,6 +78,11 @@ impl Tool {
         response((self.run)(arguments, call).await)
     }
 
+    /// Whether a call of it can wait for a question.
+    pub(crate) fn waits(&self) -> bool {
+        self.waited.is_some()
+    }
+
     fn listed(&self) -> Listed {
         let annotations = ToolAnnotations::with_title(self.title)
             .read_only(matches!(self.nature, Nature::Reads))
@@ -90,6 +98,11 @@ impl Tool {
             .with_annotations(annotations)
             .with_meta(meta)
     }
+}
+
+/// What a tool that waited tells of its question.
+pub(crate) fn waited(tool: &Tool, state: &State, question: &Question) -> Said {
+    tool.waited.map_or_else(|| Said::new(&(), ""), |waited| waited(state, question))
 }
 
 /// All tools, as clients see them.

@@ -12,6 +12,7 @@ use tokio::time::{Instant, interval_at};
 use super::call::{Call, cancelled};
 use super::elicitation::{self, Offer};
 use super::outcome::{Halt, Said};
+use super::tasks;
 
 /// The longest wait of one call: clients end theirs after 60 seconds.
 pub(crate) const MOST_SECONDS: u32 = 50;
@@ -41,6 +42,9 @@ pub(crate) async fn wait(call: &Call, id: &QuestionId, patience: Patience) -> Re
     let (question, _) = call.question(id).await?;
     if !question.status.is_open() {
         return Ok(());
+    }
+    if let Some(created) = tasks::begun(call, &question) {
+        return Err(tasks::instead(created));
     }
     if let Some(form) = elicitation::required(call, &question)? {
         return Err(Halt::Other(Box::new(form.into())));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use querent_core::QuestionId;
 use querent_core::reply::AnswerReply;
+use querent_core::{Question, QuestionId, State};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
@@ -21,6 +21,7 @@ Wait for the answer to a question that you asked. Returns as soon as it is answe
 wait_seconds; while it is still open the reply says timed_out: call this again with the same question_id. Waiting changes \
 nothing and may be repeated as often as needed, also after a restart.",
     nature: Nature::Reads,
+    waited: Some(told),
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),
@@ -41,9 +42,13 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let id = call.resumed()?.unwrap_or(question_id);
     waiting::wait(&call, &id, Patience::of(wait_seconds, USUAL_SECONDS)).await?;
     let (question, state) = call.question(&id).await?;
-    let reply = AnswerReply::now(&state, &question);
-    let said = waiting::told(&question, Said::new(&reply, waiting::words(&question)));
-    Ok(if question.status.is_open() { said.with("timed_out", true) } else { said })
+    Ok(told(&state, &question))
+}
+
+fn told(state: &State, question: &Question) -> Said {
+    let reply = AnswerReply::now(state, question);
+    let said = waiting::told(question, Said::new(&reply, waiting::words(question)));
+    if question.status.is_open() { said.with("timed_out", true) } else { said }
 }
 
 fn input() -> Arc<JsonObject> {

@@ -19,6 +19,7 @@ pub(super) const TOOL: Tool = Tool {
 What you should know when you begin or go on with an item: assumptions that were overturned (redo what you built on them), \
 open questions, the last answers, assumptions that stand, and what was learned from people's answers. Call it first.",
     nature: Nature::Reads,
+    waited: None,
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),

@@ -24,6 +24,7 @@ pub(super) const TOOL: Tool = Tool {
 Lock files, directories or globs for yourself before you change what others may be working on; all of them or none. Files \
 that another session holds are refused with the holder's name, or waited for with wait_seconds. With release, give them back.",
     nature: Nature::Settles,
+    waited: None,
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),

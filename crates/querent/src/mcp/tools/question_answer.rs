@@ -20,6 +20,7 @@ pub(super) const TOOL: Tool = Tool {
 Answer a question that is addressed to you (question_list with to shows them). Give an option's id where there are options, \
 else a value of the expected form. The first answer counts; whoever asked is woken at once.",
     nature: Nature::Adds,
+    waited: None,
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),

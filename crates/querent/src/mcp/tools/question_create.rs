@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use querent_core::reply::AskReply;
-use querent_core::{Action, Ask, Blocker, Category, ItemId, Kind, OperationId, Refusal, Risk};
+use querent_core::{Action, Ask, Blocker, Category, ItemId, Kind, OperationId, Question, Refusal, Risk, State};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ so that the reader understands it without your conversation, with the options th
 default) pauses the item until it is answered. With wait_seconds the call waits for the answer; if the reply is still open, \
 call await_answer with its question_id. Sending the same call again never asks twice.",
     nature: Nature::Adds,
+    waited: Some(told),
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),
@@ -97,8 +98,12 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     };
     waiting::wait(&call, &id, patience).await?;
     let (question, state) = call.question(&id).await?;
-    let reply = AskReply { reused, ..AskReply::of(&state, &question) };
-    Ok(waiting::told(&question, Said::new(&reply, waiting::words(&question))))
+    Ok(told(&state, &question).with("reused", reused))
+}
+
+/// The question as it is now.
+pub(super) fn told(state: &State, question: &Question) -> Said {
+    waiting::told(question, Said::new(&AskReply::of(state, question), waiting::words(question)))
 }
 
 fn input() -> Arc<JsonObject> {

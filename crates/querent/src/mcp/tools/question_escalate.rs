@@ -18,6 +18,7 @@ pub(super) const TOOL: Tool = Tool {
     description: "\
 Hand a question that an agent cannot settle to a human. Say in the summary what was tried and what is still unclear.",
     nature: Nature::Adds,
+    waited: None,
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),

@@ -8,6 +8,7 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::question_create::told;
 use super::{Nature, Tool};
 use crate::mcp::call::Call;
 use crate::mcp::outcome::{Halt, Said};
@@ -21,6 +22,7 @@ pub(super) const TOOL: Tool = Tool {
 Ask on about an answered question of yours when the answer is not enough: it opens the next round with the same addressee. \
 After the last round the question goes to a human.",
     nature: Nature::Adds,
+    waited: Some(told),
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),
@@ -46,7 +48,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     };
     waiting::wait(&call, &id, Patience::of(wait_seconds, 0)).await?;
     let (question, state) = call.question(&id).await?;
-    Ok(waiting::told(&question, Said::new(&AskReply::of(&state, &question), waiting::words(&question))))
+    Ok(told(&state, &question))
 }
 
 fn input() -> Arc<JsonObject> {

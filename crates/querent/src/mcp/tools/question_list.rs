@@ -21,6 +21,7 @@ pub(super) const TOOL: Tool = Tool {
 List questions, the oldest first: without arguments, all that still concern somebody. Use to with your own name to find what \
 you are to answer, and item to see what is open where you work. A long list comes in pages: call again with next_cursor.",
     nature: Nature::Reads,
+    waited: None,
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),

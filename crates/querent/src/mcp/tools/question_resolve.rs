@@ -18,6 +18,7 @@ pub(super) const TOOL: Tool = Tool {
     description: "\
 Say that an answered question of yours is settled: you have what you need. Asking on is question_follow_up.",
     nature: Nature::Adds,
+    waited: None,
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),

@@ -18,6 +18,7 @@ pub(super) const TOOL: Tool = Tool {
     description: "\
 Take a question of yours back that no longer matters, so that nobody spends time on it. The item goes on.",
     nature: Nature::Adds,
+    waited: None,
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),

@@ -20,6 +20,7 @@ pub(super) const TOOL: Tool = Tool {
 Put a decision on record that you took without asking: what you decided, why it is likely to be right, how sure you are and \
 what it costs if it is wrong. People confirm or overturn it later. For everything that is cheap to change; else ask.",
     nature: Nature::Adds,
+    waited: None,
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),

@@ -21,6 +21,7 @@ pub(super) const TOOL: Tool = Tool {
 Say how your work on an item goes. working: you began or go on. done: your step is finished, and the item goes to the next \
 one. stuck: you cannot go on and no question would help; people are alerted, so say why in note.",
     nature: Nature::Adds,
+    waited: None,
     input,
     output,
     run: |arguments, call| Box::pin(run(arguments, call)),
