@@ -7,8 +7,9 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 const [mode, querent] = process.argv.slice(2);
 const say = (step, said = {}) => console.log(JSON.stringify({ step, ...said }));
 
+const server = () => new StdioClientTransport({ command: querent, args: ["mcp", "--agent", "engineer"] });
 const client = new Client({ name: "querent-e2e", version: "0" }, { versionNegotiation: { mode } });
-await client.connect(new StdioClientTransport({ command: querent, args: ["mcp", "--agent", "engineer"] }));
+await client.connect(server());
 say("connected", { version: client.getNegotiatedProtocolVersion() });
 
 const call = (name, args, options) => client.callTool({ name, arguments: args }, options);
@@ -48,4 +49,18 @@ try {
 }
 
 await client.close();
+
+// Another client has forms, and a person before it.
+const capabilities = { elicitation: { form: {} } };
+const attended = new Client({ name: "querent-e2e", version: "0" }, { versionNegotiation: { mode }, capabilities });
+attended.setRequestHandler("elicitation/create", ({ params }) => {
+  say("shown", { message: params.message, schema: params.requestedSchema });
+  return { action: "accept", content: { answer: "A week." } };
+});
+await attended.connect(server());
+const wait = { question_id: open.structuredContent.questions[0].id, wait_seconds: 40 };
+const filled = await attended.callTool({ name: "await_answer", arguments: wait });
+say("filled", { data: filled.structuredContent });
+
+await attended.close();
 say("closed");

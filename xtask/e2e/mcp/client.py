@@ -8,6 +8,7 @@ import sys
 
 import anyio
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import ElicitResult
 
 
 def say(step, **said):
@@ -40,6 +41,7 @@ async def ask_and_cancel(client):
     say("cancelled" if scope.cancelled_caught else "not cancelled")
     still = await client.call_tool("question_list", {"item": "42"})
     say("open", data=still.structured_content)
+    return still.structured_content["questions"][0]["id"]
 
 
 async def make_mistakes(client):
@@ -52,6 +54,11 @@ async def make_mistakes(client):
         say("malformed", code=error.code)
 
 
+async def fill_in(_context, params):
+    say("shown", message=params.message, schema=params.requested_schema)
+    return ElicitResult(action="accept", content={"answer": "A week."})
+
+
 async def main(mode, querent):
     server = StdioServerParameters(command=querent, args=["mcp", "--agent", "engineer"])
     async with Client(server, mode=mode) as client:
@@ -59,8 +66,12 @@ async def main(mode, querent):
         listed = await client.list_tools()
         say("listed", tools=[tool.name for tool in listed.tools])
         await ask_and_wait(client)
-        await ask_and_cancel(client)
+        question_id = await ask_and_cancel(client)
         await make_mistakes(client)
+    # Another client has forms, and a person before it.
+    async with Client(server, mode=mode, elicitation_callback=fill_in) as client:
+        filled = await client.call_tool("await_answer", {"question_id": question_id, "wait_seconds": 40})
+        say("filled", data=filled.structured_content)
     say("closed")
 
 

@@ -37,19 +37,19 @@ pub(super) const SUITE: Suite = Suite {
         Case { name: "the inspector asks, and waits until a person answers", run: inspector_asks },
         Case { name: "the inspector is killed while it waits: the question stays open", run: inspector_is_killed },
         Case {
-            name: "the TypeScript client, older era: asks, waits, cancels, errs",
+            name: "the TypeScript client, older era: asks, waits, cancels, errs, shows a form",
             run: |it| client(it, Driver::TypeScript, "legacy"),
         },
         Case {
-            name: "the TypeScript client, current era: asks, waits, cancels, errs",
+            name: "the TypeScript client, current era: asks, waits, cancels, errs, shows a form",
             run: |it| client(it, Driver::TypeScript, "auto"),
         },
         Case {
-            name: "the Python client, older era: asks, waits, cancels, errs",
+            name: "the Python client, older era: asks, waits, cancels, errs, shows a form",
             run: |it| client(it, Driver::Python, "legacy"),
         },
         Case {
-            name: "the Python client, current era: asks, waits, cancels, errs",
+            name: "the Python client, current era: asks, waits, cancels, errs, shows a form",
             run: |it| client(it, Driver::Python, "auto"),
         },
     ],
@@ -159,7 +159,8 @@ fn inspector_is_killed(binary: &Path) -> Result<(), String> {
     same(&open, "/questions/0/from/agent", "engineer")
 }
 
-/// A client asks and waits while a person answers; it asks again and cancels, and the question stays; it makes mistakes.
+/// A client asks and waits while a person answers; it asks again and cancels, and the question stays; it makes mistakes. At
+/// last a client with forms answers the question that stayed.
 fn client(binary: &Path, driver: Driver, mode: &str) -> Result<(), String> {
     let scene = Scene::new(binary)?;
     let mut command = scene.command(&driver.program(&scene.cache))?;
@@ -183,16 +184,22 @@ fn client(binary: &Path, driver: Driver, mode: &str) -> Result<(), String> {
     same(answered, "/data/answer/value", "Cookies.")?;
     hold(words(answered, "/text")?.contains("Cookies."), || format!("the words lack the answer: {answered}"))?;
     said("cancelled")?;
-    same(said("open")?, "/data/questions/0/status", "open")?;
+    let open = said("open")?;
+    same(open, "/data/questions/0/status", "open")?;
+    same(open, "/data/questions/0/prompt", "And for how long?")?;
+    same(open, "/data/questions/0/from/agent", "engineer")?;
     let refused = said("refused")?;
     same(refused, "/is_error", true)?;
     same(refused, "/data/code", "question_not_found")?;
     same(said("malformed")?, "/code", -32602)?;
+    hold(words(said("shown")?, "/message")?.contains("And for how long?"), || {
+        "the form lacks its question".to_owned()
+    })?;
+    let filled = said("filled")?;
+    same(filled, "/data/answer/value", "A week.")?;
+    same(filled, "/data/answer/via", "elicitation")?;
     said("closed")?;
-    let open = scene.project.ok(&["questions", "--to", "human"])?;
-    same(&open, "/count", 1)?;
-    same(&open, "/questions/0/status", "open")?;
-    same(&open, "/questions/0/prompt", "And for how long?")?;
+    same(&scene.project.ok(&["questions", "--to", "human"])?, "/count", 0)?;
     same(&scene.project.ok(&["questions", "--status", "all"])?, "/count", 2)
 }
 
