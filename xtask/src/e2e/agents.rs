@@ -47,7 +47,11 @@ const PACKAGES: Packages = Packages { folder: "agents", lock: include_str!("../.
 /// The call that asks waits: the person answers as soon as the question is there.
 fn in_one_call(binary: &Path, program: &'static Program) -> Result<(), String> {
     let asked = |event: &Event| matches!(event, Event::Recorded(record) if record["type"] == "question_asked");
-    Scene::new(program, binary, 40)?.play(|scene| scene.asks_and_goes_on(asked))
+    Scene::new(program, binary, 40)?.play(|scene| {
+        scene.asks_and_goes_on(asked)?;
+        let calls = scene.model.seen().iter().filter(|line| line.contains(": Call {")).count();
+        hold(calls == 1, || format!("{} called {calls} times", program.name))
+    })
 }
 
 /// The call that asks does not wait: the person answers when the model has gone on to wait.
