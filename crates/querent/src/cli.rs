@@ -17,9 +17,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
-    alerts, answer, ask, assume, assumptions, await_answer, beat, completions, demo, digest, doctor, escalate, events,
-    follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor, own, questions, ready, resolve, show,
-    state, status, trigger, unlock, withdraw,
+    alerts, answer, ask, assume, assumptions, await_answer, beat, completions, connect, demo, digest, disconnect,
+    doctor, escalate, events, follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor, own, questions,
+    ready, resolve, serve, show, state, status, trigger, unlock, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -80,6 +80,8 @@ struct Global {
 #[derive(Subcommand)]
 enum Command {
     Init(init::Args),
+    Connect(connect::Args),
+    Disconnect(disconnect::Args),
     Demo(demo::Args),
     Item(item::Args),
     Hook(hook::Args),
@@ -108,6 +110,7 @@ enum Command {
     Locks(locks::Args),
     Own(own::Args),
     Mcp(mcp::Args),
+    Serve(serve::Args),
     Events(events::Args),
     Digest(digest::Args),
     Guide(guide::Args),
@@ -138,6 +141,8 @@ fn play(line: &[&str], context: &Context) -> Result<u8, Failure> {
 fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     match command {
         Command::Init(args) => init::run(&args, context),
+        Command::Connect(args) => connect::run(&args, context),
+        Command::Disconnect(args) => disconnect::run(&args, context),
         Command::Demo(args) => demo::run(&args, context, play),
         Command::Item(args) => item::run(args, context),
         Command::Hook(args) => hook::run(args, context),
@@ -165,6 +170,7 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Unlock(args) => unlock::run(&args, context),
         Command::Locks(args) => locks::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
+        Command::Serve(args) => serve::run(&args, context),
         Command::Own(args) => own::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Digest(args) => digest::run(&args, context),

@@ -15,7 +15,8 @@ fn a_directory_becomes_a_project_and_the_reply_says_how_to_go_on() {
         next.contains("querent ask --item 42 --from builder "),
         "the example's agent is one of the project: {next}"
     );
-    for name in ["Claude Code", "Codex", "opencode", "Gemini"] {
+    assert!(next.contains("querent connect claude --agent builder "), "{next}");
+    for name in ["codex", "opencode", "gemini", "vscode"] {
         assert!(next.contains(name), "how to connect {name}: {next}");
     }
     assert_eq!(project.ok(&["item", "list"])["items"], serde_json::json!([]));

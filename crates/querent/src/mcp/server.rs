@@ -26,6 +26,8 @@ use super::{prompts, resources, tasks, tools};
 #[derive(Clone)]
 pub(crate) struct Server {
     inner: Arc<Inner>,
+    /// What this client wants to be told.
+    watched: Arc<Watched>,
 }
 
 struct Inner {
@@ -39,7 +41,6 @@ struct Inner {
     put_away: Mutex<BTreeSet<QuestionId>>,
     /// The tasks that their client waits for no longer.
     cancelled: Mutex<BTreeSet<String>>,
-    watched: Watched,
 }
 
 const INSTRUCTIONS: &str = "\
@@ -51,8 +52,13 @@ Call get_context before you begin. A decision that you take without asking goes 
 impl Server {
     pub(crate) fn new(hub: Handle, project: Project, caller: Caller) -> Self {
         let (begun, put_away, cancelled) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let (seal, watched) = (OnceLock::new(), Watched::default());
-        Self { inner: Arc::new(Inner { hub, project, caller, seal, begun, put_away, cancelled, watched }) }
+        let inner = Inner { hub, project, caller, seal: OnceLock::new(), begun, put_away, cancelled };
+        Self { inner: Arc::new(inner), watched: Arc::default() }
+    }
+
+    /// The same server for another of its clients.
+    pub(crate) fn for_client(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), watched: Arc::default() }
     }
 
     pub(crate) fn caller(&self) -> &Caller {
@@ -107,7 +113,7 @@ impl Server {
 
     /// What a client of an earlier era wants to be told.
     pub(crate) fn watched(&self) -> &Watched {
-        &self.inner.watched
+        &self.watched
     }
 
     /// Whether the client of a task waits no longer.
@@ -208,7 +214,7 @@ impl ServerHandler for Server {
             return Err(resources::unknown(&request.uri));
         }
         watch::follow(self, &context.peer).map_err(|refusal| told(&refusal))?;
-        self.inner.watched.add(request.uri);
+        self.watched.add(request.uri);
         Ok(())
     }
 
@@ -217,7 +223,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.inner.watched.remove(&request.uri);
+        self.watched.remove(&request.uri);
         Ok(())
     }
 

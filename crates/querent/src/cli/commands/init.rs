@@ -80,9 +80,12 @@ fn next(asker: &str, guided: bool) -> Vec<String> {
         "open an item: querent item add 42 --title \"Sign in by e-mail\"".to_owned(),
         "see who can ask whom: .querent/workflows/*.toml".to_owned(),
         format!(
-            "connect your agent CLI with a line in CLAUDE.md (Claude Code), AGENTS.md (Codex, opencode) or GEMINI.md \
-             (Gemini): When something is unclear, do not guess: run `querent ask --item 42 --from {asker} --topic … \
-             --question … --wait 10m` and go on with the answer."
+            "connect your agent program: querent connect claude --agent {asker} (Claude Code; or codex, opencode, gemini, \
+             vscode)"
+        ),
+        format!(
+            "any other agent needs one sentence in its instructions: When something is unclear, do not guess: run `querent \
+             ask --item 42 --from {asker} --topic … --question … --wait 10m` and go on with the answer."
         ),
         "see what waits for you: querent questions --to human".to_owned(),
         "see a whole conversation first: querent demo".to_owned(),

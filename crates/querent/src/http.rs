@@ -1,0 +1,86 @@
+//! HTTP: what a server that stays offers to many clients at once.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use axum::{Json, Router};
+use querent_core::{AgentName, Envelope, Party, Refusal};
+use querent_hub::{Handle, Project};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use crate::mcp::{Caller, Server};
+
+/// The largest request that is read: far above what a call may hold.
+const LARGEST: usize = 8 << 20;
+
+type Mcp = StreamableHttpService<Server, LocalSessionManager>;
+
+/// What is served.
+#[derive(Clone)]
+pub(crate) struct Site {
+    hub: Handle,
+    project: Project,
+    /// The MCP server of each agent that has called; the one without a name only reads.
+    servers: Arc<Mutex<BTreeMap<Option<AgentName>, Mcp>>>,
+}
+
+impl Site {
+    pub(crate) fn new(hub: Handle, project: Project) -> Self {
+        Self { hub, project, servers: Arc::default() }
+    }
+
+    /// Serves until `stopped`.
+    pub(crate) async fn serve(
+        self,
+        listener: TcpListener,
+        stopped: impl Future<Output = ()> + Send + 'static,
+    ) -> std::io::Result<()> {
+        let routes = Router::new().route("/mcp", any(nobody)).route("/mcp/{agent}", any(agent)).with_state(self);
+        axum::serve(listener, routes).with_graceful_shutdown(stopped).await
+    }
+
+    /// The server of an agent, made when it is first called.
+    fn mcp(&self, agent: Option<AgentName>) -> Mcp {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = servers.entry(agent).or_insert_with_key(|agent| {
+            let caller = Caller { party: agent.clone().map(Party::Agent), item: None, session: None };
+            let server = Server::new(self.hub.clone(), self.project.clone(), caller);
+            let config = StreamableHttpServerConfig::default()
+                .with_json_response(true)
+                .with_max_request_body_bytes(LARGEST)
+                .enforce_origin_validation();
+            Mcp::new(move || Ok(server.for_client()), Arc::default(), config)
+        });
+        made.clone()
+    }
+}
+
+/// Whoever does not say who it is only reads.
+async fn nobody(State(site): State<Site>, request: Request) -> Response {
+    site.mcp(None).handle(request).await.into_response()
+}
+
+/// On loopback the path says which agent calls.
+async fn agent(State(site): State<Site>, Path(name): Path<String>, request: Request) -> Response {
+    let rules = site.hub.rules();
+    let known = name
+        .parse::<AgentName>()
+        .and_then(|agent| rules.and_then(|rules| rules.agent(&agent).map(drop)).map(|()| agent));
+    match known {
+        Ok(agent) => site.mcp(Some(agent)).handle(request).await.into_response(),
+        Err(refusal) => refused(StatusCode::NOT_FOUND, &refusal),
+    }
+}
+
+/// A refusal as every surface says it.
+fn refused(status: StatusCode, refusal: &Refusal) -> Response {
+    let body: Value = serde_json::from_str(Envelope::refused(refusal).as_str()).unwrap_or_default();
+    (status, Json(body)).into_response()
+}
