@@ -95,7 +95,7 @@ impl Scene {
             let _ = sender.send(Event::Moved(line.to_owned()));
         })?;
         (program.settle)(home.path(), project.folder(), &model.url())?;
-        programs::register(program, project.folder(), binary)?;
+        project.ok(&["connect", program.name, "--agent", "engineer", "--no-hooks"])?;
         let path = PACKAGES.path(&cache, binary.parent().unwrap_or(binary).to_owned())?;
         let file = PACKAGES.program(&cache, program.name);
         Ok(Self { program, project, home, model, queue, path, file })

@@ -99,36 +99,6 @@ pub(super) const GEMINI: Program = Program {
     },
 };
 
-/// Registers `querent mcp --agent engineer` with the program, in the project. `querent connect` will do it.
-pub(super) fn register(program: &Program, project: &Path, binary: &Path) -> Result<(), String> {
-    let command = json!(binary.to_string_lossy());
-    let arguments = json!(["mcp", "--agent", "engineer"]);
-    let server = json!({"command": command, "args": arguments});
-    match program.name {
-        "claude" => {
-            let allowed = json!({"permissions": {"allow": ["mcp__querent"]}});
-            write(&project.join(".claude/settings.local.json"), &allowed.to_string())?;
-            write(&project.join(".mcp.json"), &json!({"mcpServers": {"querent": server}}).to_string())
-        }
-        "codex" => {
-            let settings = format!(
-                "[mcp_servers.querent]\ncommand = {command}\nargs = {arguments}\n\
-                 default_tools_approval_mode = \"approve\"\n"
-            );
-            write(&project.join(".codex/config.toml"), &settings)
-        }
-        "opencode" => {
-            let whole = [&command].into_iter().chain(arguments.as_array().into_iter().flatten());
-            let server = json!({"type": "local", "command": whole.collect::<Vec<_>>()});
-            write(&project.join("opencode.json"), &json!({"mcp": {"querent": server}}).to_string())
-        }
-        _ => {
-            let trusted = json!({"command": command, "args": arguments, "trust": true});
-            write(&project.join(".gemini/settings.json"), &json!({"mcpServers": {"querent": trusted}}).to_string())
-        }
-    }
-}
-
 fn write(file: &Path, text: &str) -> Result<(), String> {
     let failed = |error| format!("{}: {error}", file.display());
     file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, text)).map_err(failed)
