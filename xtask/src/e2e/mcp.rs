@@ -29,7 +29,7 @@ pub(super) const SUITE: Suite = Suite {
             what: "the Python client, from PyPI",
             is_met: driver::has_python,
             install: Some(driver::install_python),
-            cure: "install Python 3.10 or newer with its module venv, and let pip reach its index",
+            cure: "install Python 3.11 or newer with its module venv, and let pip reach its index",
         },
     ],
     cases: &[

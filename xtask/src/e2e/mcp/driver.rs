@@ -29,10 +29,10 @@ pub(super) enum Driver {
 }
 
 impl Driver {
-    /// What runs the script.
+    /// What runs the script. Node is the one that is installed with the packages, where there is one.
     pub(super) fn program(self, cache: &Cache) -> PathBuf {
         match self {
-            Self::TypeScript => PACKAGES.program(cache, "node"),
+            Self::TypeScript => PathBuf::from("node"),
             Self::Python => python(cache).join("bin/python"),
         }
     }
