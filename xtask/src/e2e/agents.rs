@@ -1,6 +1,7 @@
 //! The real agents, each with a model of ours on loopback: their model asks through Querent's MCP server, a person
 //! answers in another process, and the agent ends with the answer.
 
+mod deferred;
 mod dialect;
 mod model;
 mod programs;
@@ -33,6 +34,7 @@ pub(super) const SUITE: Suite = Suite {
     cases: &[
         Case { name: "Claude Code asks, and has the answer in the same call", run: |it| in_one_call(it, &CLAUDE) },
         Case { name: "Claude Code asks, and waits for the answer in a second call", run: |it| in_two(it, &CLAUDE) },
+        Case { name: "Claude Code pauses at its question, ends, and is resumed with the answer", run: deferred::run },
         Case { name: "Codex asks, and has the answer in the same call", run: |it| in_one_call(it, &CODEX) },
         Case { name: "Codex asks, and waits for the answer in a second call", run: |it| in_two(it, &CODEX) },
         Case { name: "opencode asks, and has the answer in the same call", run: |it| in_one_call(it, &OPENCODE) },
