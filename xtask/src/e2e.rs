@@ -4,10 +4,14 @@
 //! a suite needs from elsewhere is installed into a cache of the user by an ordinary package manager. A need that is
 //! not met fails the suite's cases: nothing is skipped.
 
+mod agents;
 mod cache;
 mod clock;
 mod disk;
+mod mcp;
 mod monitor;
+mod npm;
+mod process;
 mod project;
 mod shell;
 
@@ -20,7 +24,7 @@ use crate::{Failure, cargo};
 use cache::Cache;
 
 /// Every suite there is.
-const SUITES: &[Suite] = &[shell::SUITE, disk::SUITE, clock::SUITE, monitor::SUITE];
+const SUITES: &[Suite] = &[shell::SUITE, disk::SUITE, clock::SUITE, monitor::SUITE, mcp::SUITE, agents::SUITE];
 
 /// Cases that need the same things.
 struct Suite {
