@@ -63,7 +63,7 @@ fn tools() -> BTreeMap<String, String> {
         "io.modelcontextprotocol/clientCapabilities": {},
     });
     let list = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
-    let (code, said) = run(&project, &format!("printf '%s\\n' '{list}' | querent mcp --agent engineer"));
+    let (code, said) = run(&project, &format!("printf '%s\\n' '{list}' | querent mcp --agent engineer >&2"));
     assert_eq!(code, Some(0), "{said}");
     let reply: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
     let tools = reply["result"]["tools"].as_array().unwrap();
