@@ -27,17 +27,17 @@ fn wakes(id: &str, resumed: bool) -> Command {
     engineer().does(Action::Wake { question: id.parse().unwrap(), resumed })
 }
 
-fn process(pid: u32) -> Option<Process> {
-    Some(Process { pid, start: "1".into(), host: "here".into() })
+fn process(pid: u32) -> Process {
+    Process { pid, start: "1".into(), host: "here".into() }
 }
 
 fn claims(id: &str, pid: u32, over: Option<Claim>) -> Command {
-    human().does(Action::Claim { question: id.parse().unwrap(), process: process(pid), over })
+    human().does(Action::Claim { question: id.parse().unwrap(), process: Some(process(pid)), over })
 }
 
 fn ends(id: &str, pid: u32, exit_code: i32) -> Command {
     let exit_code = Some(exit_code);
-    human().does(Action::EndResume { question: id.parse().unwrap(), process: process(pid), exit_code })
+    human().does(Action::EndResume { question: id.parse().unwrap(), process: Some(process(pid)), exit_code })
 }
 
 fn tells(name: &str, upto: u64, question: Option<&str>) -> Command {

@@ -296,9 +296,9 @@ impl Wish {
                 }),
             },
             Self::Wake { resumed } => Action::Wake { question: question?, resumed: *resumed },
-            Self::Claim { pid } => Action::Claim { question: question?, process: process(*pid), over: None },
+            Self::Claim { pid } => Action::Claim { question: question?, process: Some(process(*pid)), over: None },
             Self::EndResume { pid, exit_code } => {
-                Action::EndResume { question: question?, process: process(*pid), exit_code: Some(*exit_code) }
+                Action::EndResume { question: question?, process: Some(process(*pid)), exit_code: Some(*exit_code) }
             }
             Self::Tell { handle, upto, answer } => {
                 let handle = HANDLES[*handle].parse().unwrap();
@@ -338,8 +338,8 @@ pub(crate) fn another(command: &Command) -> Command {
     Command { by, ..command.clone() }
 }
 
-fn process(pid: u32) -> Option<Process> {
-    Some(Process { pid, start: "1".to_owned(), host: "here".to_owned() })
+fn process(pid: u32) -> Process {
+    Process { pid, start: "1".to_owned(), host: "here".to_owned() }
 }
 
 /// The session that an agent has without naming one.

@@ -78,7 +78,7 @@ impl World {
                     |wish: &Wish| matches!(wish, Wish::Answer { .. } | Wish::Claim { .. } | Wish::EndResume { .. });
                 for wish in steps {
                     if let Some(command) = wish.command(&self.item, *by, id.clone()) {
-                        let asker = asker.clone().map(Party::Agent).unwrap_or(Party::HUMAN);
+                        let asker = asker.clone().map_or(Party::HUMAN, Party::Agent);
                         self.run(&Command { by: if human(wish) { Party::HUMAN } else { asker }, ..command });
                     }
                 }
