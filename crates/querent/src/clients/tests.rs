@@ -171,7 +171,7 @@ fn hooks_follow_the_agent_and_can_be_left_out_later() {
     let moved = (SETTINGS.connect)(Some(&with_timeout), &other, &scope()).unwrap().unwrap();
 
     let quoted = "'/opt/my tools/querent' hook claude --agent architect";
-    assert_eq!(moved.matches(quoted).count(), 6);
+    assert_eq!(moved.matches(quoted).count(), 7);
     assert!(moved.contains("\"timeout\": 5") && !moved.contains("engineer"), "{moved}");
     let without = (SETTINGS.connect)(Some(&moved), &Registration { hooks: false, ..other }, &scope()).unwrap().unwrap();
     let without: Value = serde_json::from_str(&without).unwrap();
