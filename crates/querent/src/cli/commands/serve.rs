@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         let listener = TcpListener::bind(args.listen).await.map_err(|error| taken(args.listen, &error))?;
         let address = listener.local_addr().map_err(|error| broken(&error))?;
         announce(address)?;
-        Site::new(hub, project).serve(listener, stopped()).await.map_err(|error| broken(&error))
+        Site::new(hub, project, address).serve(listener, stopped()).await.map_err(|error| broken(&error))
     })?;
     Ok(DONE)
 }
