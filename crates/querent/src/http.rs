@@ -32,12 +32,31 @@ pub(crate) struct Site {
     servers: Arc<Mutex<BTreeMap<Option<AgentName>, Mcp>>>,
     /// The port that is listened on.
     port: u16,
+    /// What `/mcp` serves instead, for the conformance suites.
+    #[cfg(feature = "conformance-fixtures")]
+    fixtures: Option<StreamableHttpService<crate::mcp::Fixtures, LocalSessionManager>>,
 }
 
 impl Site {
     /// What is served at `address`.
     pub(crate) fn new(hub: Handle, project: Project, address: SocketAddr) -> Self {
-        Self { hub, project, servers: Arc::default(), port: address.port() }
+        Self {
+            hub,
+            project,
+            servers: Arc::default(),
+            port: address.port(),
+            #[cfg(feature = "conformance-fixtures")]
+            fixtures: None,
+        }
+    }
+
+    /// The same, with what the conformance suites ask for at `/mcp`.
+    #[cfg(feature = "conformance-fixtures")]
+    pub(crate) fn with_fixtures(mut self) -> Self {
+        let fixtures = crate::mcp::Fixtures::new(self.server(None));
+        self.fixtures =
+            Some(StreamableHttpService::new(move || Ok(fixtures.for_client()), Arc::default(), self.config()));
+        self
     }
 
     /// Serves until `stopped`.
@@ -78,6 +97,10 @@ impl Site {
 
 /// Whoever does not say who it is only reads.
 async fn nobody(State(site): State<Site>, request: Request) -> Response {
+    #[cfg(feature = "conformance-fixtures")]
+    if let Some(fixtures) = site.fixtures {
+        return fixtures.handle(request).await.into_response();
+    }
     site.mcp(None).handle(request).await.into_response()
 }
 
