@@ -7,6 +7,7 @@
 mod agents;
 mod cache;
 mod clock;
+mod conformance;
 mod disk;
 mod mcp;
 mod monitor;
@@ -24,7 +25,8 @@ use crate::{Failure, cargo};
 use cache::Cache;
 
 /// Every suite there is.
-const SUITES: &[Suite] = &[shell::SUITE, disk::SUITE, clock::SUITE, monitor::SUITE, mcp::SUITE, agents::SUITE];
+const SUITES: &[Suite] =
+    &[shell::SUITE, disk::SUITE, clock::SUITE, monitor::SUITE, mcp::SUITE, conformance::SUITE, agents::SUITE];
 
 /// Cases that need the same things.
 struct Suite {
@@ -59,7 +61,7 @@ pub(crate) fn run(rest: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     let suites = chosen(rest)?;
-    let binary = build()?;
+    let binary = build(&["build", "--release", "--package", "querent"])?;
     let cache = Cache::of_user().map_err(Failure)?;
     let (mut passed, mut failed) = (0, 0);
     for suite in suites {
@@ -99,15 +101,14 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Suite>, Failure> {
     names.iter().map(find).collect()
 }
 
-/// Builds the binary that is shipped, and says where it is.
-fn build() -> Result<PathBuf, Failure> {
-    println!("building: cargo build --release --package querent");
-    let arguments =
-        ["build", "--release", "--locked", "--package", "querent", "--message-format=json-render-diagnostics"];
-    let output = cargo().args(arguments).stderr(Stdio::inherit()).output();
+/// Builds the binary with this command of cargo, and says where it is.
+fn build(how: &[&str]) -> Result<PathBuf, Failure> {
+    println!("building: cargo {}", how.join(" "));
+    let always = ["--locked", "--message-format=json-render-diagnostics"];
+    let output = cargo().args(how).args(always).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| Failure(format!("cargo did not start: {error}")))?;
     if !output.status.success() {
-        return Err(Failure("the release binary does not build; see above".to_owned()));
+        return Err(Failure("the binary does not build; see above".to_owned()));
     }
     let messages = String::from_utf8_lossy(&output.stdout);
     executable(&messages).ok_or_else(|| Failure("cargo built no binary called `querent`".to_owned()))

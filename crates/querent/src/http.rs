@@ -1,6 +1,7 @@
 //! HTTP: what a server that stays offers to many clients at once.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Path, Request, State};
@@ -29,11 +30,33 @@ pub(crate) struct Site {
     project: Project,
     /// The MCP server of each agent that has called; the one without a name only reads.
     servers: Arc<Mutex<BTreeMap<Option<AgentName>, Mcp>>>,
+    /// The port that is listened on.
+    port: u16,
+    /// What `/mcp` serves instead, for the conformance suites.
+    #[cfg(feature = "conformance-fixtures")]
+    fixtures: Option<StreamableHttpService<crate::mcp::Fixtures, LocalSessionManager>>,
 }
 
 impl Site {
-    pub(crate) fn new(hub: Handle, project: Project) -> Self {
-        Self { hub, project, servers: Arc::default() }
+    /// What is served at `address`.
+    pub(crate) fn new(hub: Handle, project: Project, address: SocketAddr) -> Self {
+        Self {
+            hub,
+            project,
+            servers: Arc::default(),
+            port: address.port(),
+            #[cfg(feature = "conformance-fixtures")]
+            fixtures: None,
+        }
+    }
+
+    /// The same, with what the conformance suites ask for at `/mcp`.
+    #[cfg(feature = "conformance-fixtures")]
+    pub(crate) fn with_fixtures(mut self) -> Self {
+        let fixtures = crate::mcp::Fixtures::new(self.server(None));
+        self.fixtures =
+            Some(StreamableHttpService::new(move || Ok(fixtures.for_client()), Arc::default(), self.config()));
+        self
     }
 
     /// Serves until `stopped`.
@@ -50,20 +73,34 @@ impl Site {
     fn mcp(&self, agent: Option<AgentName>) -> Mcp {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let made = servers.entry(agent).or_insert_with_key(|agent| {
-            let caller = Caller { party: agent.clone().map(Party::Agent), item: None, session: None };
-            let server = Server::new(self.hub.clone(), self.project.clone(), caller);
-            let config = StreamableHttpServerConfig::default()
-                .with_json_response(true)
-                .with_max_request_body_bytes(LARGEST)
-                .enforce_origin_validation();
-            Mcp::new(move || Ok(server.for_client()), Arc::default(), config)
+            let server = self.server(agent.clone());
+            Mcp::new(move || Ok(server.for_client()), Arc::default(), self.config())
         });
         made.clone()
+    }
+
+    fn server(&self, agent: Option<AgentName>) -> Server {
+        let caller = Caller { party: agent.map(Party::Agent), item: None, session: None };
+        Server::new(self.hub.clone(), self.project.clone(), caller)
+    }
+
+    /// How every MCP server is reached: by a name of this machine, and by no page but those that come from here.
+    fn config(&self) -> StreamableHttpServerConfig {
+        let own = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{}", self.port));
+        StreamableHttpServerConfig::default()
+            .with_json_response(true)
+            .with_max_request_body_bytes(LARGEST)
+            .with_allowed_origins(own)
+            .enforce_origin_validation()
     }
 }
 
 /// Whoever does not say who it is only reads.
 async fn nobody(State(site): State<Site>, request: Request) -> Response {
+    #[cfg(feature = "conformance-fixtures")]
+    if let Some(fixtures) = site.fixtures {
+        return fixtures.handle(request).await.into_response();
+    }
     site.mcp(None).handle(request).await.into_response()
 }
 

@@ -6,6 +6,8 @@
 mod call;
 mod caller;
 mod elicitation;
+#[cfg(feature = "conformance-fixtures")]
+mod fixtures;
 mod outcome;
 mod prompts;
 mod resources;
@@ -19,6 +21,8 @@ mod waiting;
 mod watch;
 
 pub(crate) use caller::{Caller, operation};
+#[cfg(feature = "conformance-fixtures")]
+pub(crate) use fixtures::Fixtures;
 pub(crate) use server::Server;
 pub(crate) use stdio::Stdio;
 pub(crate) use tools::question_create::{Asked, asked};

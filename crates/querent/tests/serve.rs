@@ -93,6 +93,9 @@ fn strangers_are_turned_away() {
 
     assert!(served.post("/mcp/enginer", "", &list).0.contains("404"));
     assert!(served.post("/mcp/engineer", "Origin: https://evil.example\r\n", &list).0.contains("403"));
+    let own = format!("Origin: http://{}\r\n", served.address);
+    assert!(served.post("/mcp/engineer", &own, &list).0.contains("200"));
+    assert!(served.post("/mcp/engineer", "Origin: http://127.0.0.1:1\r\n", &list).0.contains("403"));
     project.refused(&["serve", "--listen", "0.0.0.0:0"], "invalid_input");
     project.refused(&["serve", "--listen", &served.address], "storage_error");
 }

@@ -6,7 +6,7 @@ use querent_core::view::{Filter, ItemView, QuestionView, StatusFilter};
 use querent_core::{ItemId, Party, QuestionId, Record, Refusal};
 use querent_hub::Handle;
 use rmcp::ErrorData;
-use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use rmcp::model::{CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
 /// What people are to answer.
@@ -57,7 +57,12 @@ pub(crate) fn read(hub: &Handle, uri: &str) -> Result<Result<ReadResourceResult,
         contents => contents?,
     };
     let text = serde_json::to_string_pretty(&data).unwrap_or_default();
-    Ok(Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(JSON)])))
+    Ok(Ok(fresh(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(JSON)]))))
+}
+
+/// What is read changes with the next event, so nobody keeps it.
+pub(crate) fn fresh(read: ReadResourceResult) -> ReadResourceResult {
+    read.with_ttl_ms(0).with_cache_scope(CacheScope::Private)
 }
 
 fn contents(hub: &Handle, named: &Named) -> Result<Value, Refusal> {

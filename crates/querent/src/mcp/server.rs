@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use querent_core::{Action, Code, Command, ItemId, Party, QuestionId, Refusal, Via};
 use querent_hub::{Handle, Project};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, GetPromptRequestParams, GetPromptResponse,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, GetPromptRequestParams, GetPromptResponse,
     GetTaskParams, GetTaskResult, Implementation, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
     ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
@@ -48,6 +48,9 @@ Querent carries your questions to whoever can answer them: another agent, or a p
 answer would change what you do, call question_create instead of guessing; one question a call, with the options that you \
 see and the one that you would take. A blocking question pauses the item until it is answered: wait with await_answer. \
 Call get_context before you begin. A decision that you take without asking goes on record with record_assumption.";
+
+/// How long a client may keep what only a new version changes.
+const STABLE_MS: u64 = 300_000;
 
 impl Server {
     pub(crate) fn new(hub: Handle, project: Project, caller: Caller) -> Self {
@@ -162,7 +165,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::list()))
+        Ok(ListToolsResult::with_all_items(tools::list()).with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn call_tool(
@@ -185,7 +188,7 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         watch::follow(self, &context.peer).map_err(|refusal| told(&refusal))?;
         let listed = self.on_hub(resources::list).await.map_err(|refusal| told(&refusal))?;
-        Ok(ListResourcesResult::with_all_items(listed))
+        Ok(ListResourcesResult::with_all_items(listed).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
     async fn list_resource_templates(
@@ -193,7 +196,8 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+        let listed = ListResourceTemplatesResult::with_all_items(resources::templates());
+        Ok(listed.with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn read_resource(
@@ -240,7 +244,8 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::list()))
+        let listed = ListPromptsResult::with_all_items(prompts::list());
+        Ok(listed.with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn get_prompt(

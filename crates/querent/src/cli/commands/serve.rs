@@ -23,6 +23,11 @@ pub(crate) struct Args {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7711")]
     listen: SocketAddr,
+
+    /// Serve what the MCP conformance suites ask for at /mcp
+    #[cfg(feature = "conformance-fixtures")]
+    #[arg(long)]
+    conformance_fixtures: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
@@ -39,7 +44,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         let listener = TcpListener::bind(args.listen).await.map_err(|error| taken(args.listen, &error))?;
         let address = listener.local_addr().map_err(|error| broken(&error))?;
         announce(address)?;
-        Site::new(hub, project).serve(listener, stopped()).await.map_err(|error| broken(&error))
+        let site = Site::new(hub, project, address);
+        #[cfg(feature = "conformance-fixtures")]
+        let site = if args.conformance_fixtures { site.with_fixtures() } else { site };
+        site.serve(listener, stopped()).await.map_err(|error| broken(&error))
     })?;
     Ok(DONE)
 }
