@@ -267,3 +267,70 @@ fn ten_thousand_requests_in_flight_are_all_answered() {
 
     sent.join().unwrap().close(client);
 }
+
+#[test]
+fn a_thread_is_asked_on_settled_handed_on_and_taken_back() {
+    let project = Project::new();
+    let (asked, other) = (project.asks_architect(), "CLR-42-002");
+    let mut engineer = Client::engineer(&project);
+    let mut architect = Client::start(&project, &["--agent", "architect"], Era::Sessions, json!({}));
+    architect.data("question_answer", json!({ "question_id": asked, "answer": "an hour" }));
+
+    let on = engineer.data("question_follow_up", json!({ "question_id": asked, "prompt": "For guests too?" }));
+    architect.data("question_answer", json!({ "question_id": asked, "answer": "yes" }));
+    let settled = engineer.data("question_resolve", json!({ "question_id": asked, "note": "an hour for all" }));
+    engineer.data("question_create", json!({ "to": "architect", "topic": "Mail", "prompt": "Which sender?" }));
+    let handed = engineer.data("question_escalate", json!({ "question_id": other, "summary": "nobody knows" }));
+    let misfit = json!({ "name": "question_withdraw", "arguments": { "question_id": other, "note": "moot" } });
+    let misfit = engineer.error("tools/call", misfit);
+    let taken = engineer.data("question_withdraw", json!({ "question_id": other, "reason": "moot" }));
+
+    assert_eq!((&on["round"], &on["status"]), (&json!(2), &json!("open")));
+    assert_eq!(settled["status"], "resolved");
+    assert_eq!(handed["status"], "escalated");
+    assert!(misfit["message"].as_str().unwrap().contains("note"), "{misfit}");
+    assert_eq!(taken["status"], "withdrawn");
+    engineer.close();
+    architect.close();
+}
+
+#[test]
+fn clients_on_two_items_wait_at_once_and_each_gets_its_own_answer() {
+    let project = Project::new();
+    project.ok(&["item", "add", "43", "--title", "Sign out"]);
+    project.ok(&["item", "move", "43", "--to", "implement"]);
+    let waiting = ["42", "43"].map(|item| {
+        let mut client = Client::start(&project, &["--agent", "engineer", "--item", item], Era::Sessions, json!({}));
+        let id = client.data("question_create", question())["question_id"].as_str().unwrap().to_owned();
+        let wait = json!({ "name": "await_answer", "arguments": { "question_id": id, "wait_seconds": 50 } });
+        let call = client.request("tools/call", wait);
+        (client, call, id)
+    });
+
+    project.ok(&["answer", "CLR-43-001", "--answer", "sql"]);
+    project.ok(&["answer", "CLR-42-001", "--answer", "redis"]);
+
+    for ((mut client, call, id), answer) in waiting.into_iter().zip(["redis", "sql"]) {
+        let reply = client.reply(call)["result"]["structuredContent"].clone();
+        assert_eq!((&reply["question_id"], &reply["answer"]["value"]), (&json!(id), &json!(answer)));
+        client.close();
+    }
+}
+
+#[test]
+fn of_two_surfaces_that_answer_at_once_one_wins_and_the_other_is_told() {
+    let project = Project::new();
+    let asked = project.asks_human();
+    let mut person = Client::start(&project, &["--as", "human:zoe"], Era::Sessions, json!({}));
+    let answer = json!({ "name": "question_answer", "arguments": { "question_id": asked, "answer": "sql" } });
+
+    let call = person.request("tools/call", answer);
+    let typed = project.run(&["answer", &asked, "--answer", "sql", "--json"]);
+
+    let clicked = person.reply(call)["result"].clone();
+    let told =
+        if typed.code == 0 { clicked["structuredContent"].clone() } else { typed.error("question_already_answered") };
+    assert_ne!(typed.code == 0, clicked["isError"] == false);
+    assert_eq!(told["code"], "question_already_answered");
+    person.close();
+}

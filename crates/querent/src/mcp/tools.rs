@@ -13,6 +13,7 @@ mod question_resolve;
 mod question_withdraw;
 mod record_assumption;
 mod report_status;
+mod settle;
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -177,7 +177,7 @@ fn input() -> Arc<JsonObject> {
     )
 }
 
-fn output() -> Arc<JsonObject> {
+pub(super) fn output() -> Arc<JsonObject> {
     reply(
         [
             ("question_id", text("Its id")),

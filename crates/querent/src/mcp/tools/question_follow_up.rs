@@ -6,13 +6,12 @@ use querent_core::reply::AskReply;
 use querent_core::{Action, OperationId, QuestionId};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
-use serde_json::json;
 
-use super::question_create::told;
+use super::question_create::{output, told};
 use super::{Nature, Tool};
 use crate::mcp::call::Call;
 use crate::mcp::outcome::{Halt, Said};
-use crate::mcp::schema::{answer, arguments, flag, next, number, or_null, question_id, reply, text, texts};
+use crate::mcp::schema::{arguments, number, question_id, text};
 use crate::mcp::waiting::{self, MOST_SECONDS, Patience};
 
 pub(super) const TOOL: Tool = Tool {
@@ -60,24 +59,5 @@ fn input() -> Arc<JsonObject> {
             ("operation_id", text("An id that makes the call happen once")),
         ],
         &["question_id", "prompt"],
-    )
-}
-
-fn output() -> Arc<JsonObject> {
-    reply(
-        [
-            ("question_id", question_id()),
-            ("status", text("Its status")),
-            ("to", text("Who is to answer")),
-            ("round", json!({ "type": "integer" })),
-            ("max_rounds", json!({ "type": "integer" })),
-            ("item_stage", or_null(text("Where the item is"))),
-            ("resume_stage", or_null(text("Where the item goes on"))),
-            ("answer", answer()),
-            ("reused", flag("Always false here")),
-            ("advice", texts("How to ask better next time")),
-            ("next", next()),
-        ],
-        &["next"],
     )
 }

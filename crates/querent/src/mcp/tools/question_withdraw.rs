@@ -1,16 +1,8 @@
 //! `question_withdraw`: a question no longer matters.
 
-use std::sync::Arc;
+use querent_core::Action;
 
-use querent_core::reply::StatusReply;
-use querent_core::{Action, OperationId, QuestionId};
-use rmcp::model::JsonObject;
-use serde::Deserialize;
-
-use super::{Nature, Tool};
-use crate::mcp::call::Call;
-use crate::mcp::outcome::{Halt, Said};
-use crate::mcp::schema::{arguments, or_null, question_id, reply, text};
+use super::{Nature, Tool, settle};
 
 pub(super) const TOOL: Tool = Tool {
     name: "question_withdraw",
@@ -19,44 +11,9 @@ pub(super) const TOOL: Tool = Tool {
 Take a question of yours back that no longer matters, so that nobody spends time on it. The item goes on.",
     nature: Nature::Adds,
     waited: None,
-    input,
-    output,
-    run: |arguments, call| Box::pin(run(arguments, call)),
+    input: || settle::input("reason", "Why"),
+    output: settle::output,
+    run: |arguments, call| {
+        Box::pin(settle::run(arguments, call, "reason", |question, reason| Action::Withdraw { question, reason }))
+    },
 };
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Args {
-    question_id: QuestionId,
-    reason: Option<String>,
-    operation_id: Option<OperationId>,
-}
-
-async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
-    let Args { question_id: question, reason, operation_id } = super::read(arguments)?;
-    let item = question.item.clone();
-    let envelope = call.execute(item, Action::Withdraw { question, reason }, operation_id).await?;
-    Said::reply(&envelope, |reply: &StatusReply| format!("{} is {}.", reply.question_id, reply.status))
-}
-
-fn input() -> Arc<JsonObject> {
-    arguments(
-        [
-            ("question_id", question_id()),
-            ("reason", text("Why")),
-            ("operation_id", text("An id that makes the call happen once")),
-        ],
-        &["question_id"],
-    )
-}
-
-fn output() -> Arc<JsonObject> {
-    reply(
-        [
-            ("question_id", question_id()),
-            ("status", text("Its status")),
-            ("item_stage", or_null(text("Where the item is"))),
-        ],
-        &[],
-    )
-}
