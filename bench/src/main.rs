@@ -4,6 +4,7 @@
 //! …) and reports the median of the rounds' ratios.
 
 mod commands;
+mod mcp;
 mod measure;
 mod process;
 mod rows;

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::Outcome;
 use crate::commands::{project, rate_of_threads};
+use crate::mcp;
 use crate::measure::{median, raw_append, raw_group};
 use crate::process::{alternate, querent, rate_of_processes, rss, seconds};
 use crate::seed::Seeder;
@@ -23,11 +24,11 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    fn at_least(name: &'static str, ratio: f64, least: f64, measured: String) -> Self {
+    pub(crate) fn at_least(name: &'static str, ratio: f64, least: f64, measured: String) -> Self {
         Self { name, ratio, reach: format!(">= {least}"), holds: ratio >= least, measured }
     }
 
-    fn at_most(name: &'static str, ratio: f64, most: f64, measured: String) -> Self {
+    pub(crate) fn at_most(name: &'static str, ratio: f64, most: f64, measured: String) -> Self {
         Self { name, ratio, reach: format!("<= {most}"), holds: ratio <= most, measured }
     }
 
@@ -47,6 +48,7 @@ const GROUPS: &[Group] = &[
     ("history", "a journal of 1,000 events and one of 1,000,000", |run, quick| history(run, rounds(quick))),
     ("item", "an item of 10 settled questions and one of 10,000", |run, quick| long_item(run, rounds(quick))),
     ("survey", "what is open in a small project and in a large one", |run, quick| surveys(run, rounds(quick))),
+    ("mcp", "the MCP server, and one written with FastMCP", |run, quick| mcp::rows(run, if quick { 5 } else { 15 })),
     ("binary", "the release binary", |_, _| size()),
 ];
 
@@ -80,7 +82,7 @@ fn run_dir() -> Outcome<TempDir> {
 }
 
 /// A fresh directory in that of the run.
-fn scratch(run: &Path) -> Outcome<PathBuf> {
+pub(crate) fn scratch(run: &Path) -> Outcome<PathBuf> {
     Ok(tempfile::Builder::new().prefix("row-").tempdir_in(run)?.keep())
 }
 

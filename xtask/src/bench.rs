@@ -2,10 +2,15 @@
 
 use std::process::Command;
 
+use crate::cache::Cache;
+use crate::python::Packages;
 use crate::{Failure, cargo, root};
 
 /// Counts for gungraun, whose version it must have.
 const RUNNER: &str = "gungraun-runner";
+
+/// What the MCP server is held against.
+const FASTMCP: Packages = Packages { folder: "bench-python", file: "bench/fastmcp/requirements.txt" };
 
 /// `cargo xtask bench [core | instructions] [--quick] [--json] [--only=GROUP]`.
 pub(crate) fn run(options: &[String]) -> Result<(), Failure> {
@@ -20,8 +25,18 @@ pub(crate) fn run(options: &[String]) -> Result<(), Failure> {
 fn table(options: &[String]) -> Result<(), Failure> {
     let builds = ["build", "--release", "--locked", "--quiet", "-p", "querent", "-p", "querent-bench"];
     succeed(cargo().args(builds), "the release build failed; see above")?;
+    let cache = Cache::of_user().map_err(Failure)?;
+    let only = options.iter().find_map(|it| it.strip_prefix("--only="));
+    if only.is_none_or(|group| group == "mcp") && !FASTMCP.are_installed(&cache) {
+        succeed(
+            &mut FASTMCP.install(&cache),
+            "FastMCP could not be installed; it needs Python 3.11 with venv and pip",
+        )?;
+    }
     let run = ["run", "--release", "--locked", "--quiet", "-p", "querent-bench", "--"];
-    succeed(cargo().args(run).args(options), "a row does not hold, or could not be measured; see above")
+    let mut bench = cargo();
+    bench.args(run).args(options).env("QUERENT_BENCH_PYTHON", FASTMCP.python(&cache));
+    succeed(&mut bench, "a row does not hold, or could not be measured; see above")
 }
 
 /// How many instructions the core takes.

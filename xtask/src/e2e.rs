@@ -5,7 +5,6 @@
 //! not met fails the suite's cases: nothing is skipped.
 
 mod agents;
-mod cache;
 mod clock;
 mod conformance;
 mod disk;
@@ -21,8 +20,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::cache::Cache;
 use crate::{Failure, cargo};
-use cache::Cache;
 
 /// Every suite there is.
 const SUITES: &[Suite] =

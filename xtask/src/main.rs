@@ -3,7 +3,9 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program speaks on its streams")]
 
 mod bench;
+mod cache;
 mod e2e;
+mod python;
 mod steps;
 mod tidy;
 

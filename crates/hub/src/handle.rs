@@ -1,6 +1,6 @@
 //! The way in for every surface: commands and queries.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
@@ -27,6 +27,8 @@ pub(crate) struct Inner {
     pub(crate) journal: Box<dyn Journal>,
     pub(crate) rules: Source,
     pub(crate) clock: Arc<dyn Clock>,
+    /// When a monitor last had nothing to do, and what the last record was.
+    pub(crate) calm: Mutex<Option<(Moment, u64)>>,
 }
 
 impl Handle {
@@ -44,17 +46,21 @@ impl Handle {
         let source = Source::files(project.dir());
         source.rules()?;
         let journal = Box::new(Files::open(&project.dir(), options));
-        Ok(Self { inner: Arc::new(Inner { journal, rules: source, clock: Arc::new(SystemClock) }) })
+        Ok(Self::on(journal, source, Arc::new(SystemClock)))
     }
 
     /// A hub on any engine, with fixed rules and any clock.
     pub fn new(journal: Box<dyn Journal>, rules: Rules, clock: Arc<dyn Clock>) -> Self {
-        Self { inner: Arc::new(Inner { journal, rules: Source::Fixed(Arc::new(rules)), clock }) }
+        Self::on(journal, Source::Fixed(Arc::new(rules)), clock)
     }
 
     /// A hub on any engine with any clock, with the rules of a project's files.
     pub fn with_clock(journal: Box<dyn Journal>, project: &Project, clock: Arc<dyn Clock>) -> Self {
-        Self { inner: Arc::new(Inner { journal, rules: Source::files(project.dir()), clock }) }
+        Self::on(journal, Source::files(project.dir()), clock)
+    }
+
+    fn on(journal: Box<dyn Journal>, rules: Source, clock: Arc<dyn Clock>) -> Self {
+        Self { inner: Arc::new(Inner { journal, rules, clock, calm: Mutex::new(None) }) }
     }
 
     /// The rules as they are now.
@@ -161,7 +167,8 @@ impl Handle {
         self.question_and_item(id).map(|(question, _)| question)
     }
 
-    pub(crate) fn question_and_item(&self, id: &QuestionId) -> Result<(Question, Item), Refusal> {
+    /// The same, with its item.
+    pub fn question_and_item(&self, id: &QuestionId) -> Result<(Question, Item), Refusal> {
         let (item, snapshot) = self.item_and_snapshot(&id.item).map_err(|refusal| self.with_nearest(refusal))?;
         match snapshot.question(id)? {
             Some(question) => Ok((question, item)),
@@ -172,7 +179,7 @@ impl Handle {
     /// Questions, sorted by when they were asked, after what the monitor found. Active ones cost what is active, not what
     /// there is.
     pub fn questions(&self, item: Option<&ItemId>, filter: &Filter) -> Result<Vec<Question>, Refusal> {
-        self.monitor(false)?;
+        self.monitor_unless_calm()?;
         let (items, snapshot) = match item {
             Some(id) => self.item(id).and_then(|item| Ok((vec![item], self.inner.journal.read()?)))?,
             None if filter.status.only_active() => self.current(Which::Active)?,
@@ -230,7 +237,7 @@ impl Handle {
 
     /// The ready queue, after what the monitor found.
     pub fn ready(&self) -> Result<Vec<ReadyView>, Refusal> {
-        self.monitor(false)?;
+        self.monitor_unless_calm()?;
         let rules = self.rules()?;
         Ok(self.items()?.iter().filter_map(|item| ready(item, &rules)).collect())
     }

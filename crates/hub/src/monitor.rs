@@ -1,7 +1,7 @@
 //! The monitor at work: the core surveys, the hub carries out what follows. Any number of monitors may run at once: each deed
 //! is judged again where it is recorded, so it happens once.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use querent_core::monitor::{Deed, Finding, Scene, Signs, survey};
 use querent_core::{Alert, Alerts, ComponentName, Item, ItemId, Moment, Question, Refusal, SessionId, Shared, Span};
@@ -13,6 +13,8 @@ use crate::processes;
 
 /// How often it acts at most before it leaves the rest to the next one.
 const MOST_LOOKS: usize = 4;
+/// How long a look that found nothing to do stands for the next one, where nothing is recorded meanwhile.
+const CALM: Span = Span::seconds(1);
 /// When the beats of sessions are forgotten.
 const FORGOTTEN: Span = Span::minutes(24 * 60);
 
@@ -37,6 +39,18 @@ impl Handle {
         }
         self.forget(&signs)?;
         Ok(findings)
+    }
+
+    /// The monitor as a side effect of queries: a process that answers many of them looks once a second where nothing happens.
+    pub(crate) fn monitor_unless_calm(&self) -> Result<(), Refusal> {
+        let (now, head) = (self.now(), self.inner.journal.read()?.head());
+        let calm = || self.inner.calm.lock().unwrap_or_else(PoisonError::into_inner);
+        if calm().is_some_and(|(at, seen)| seen == head && at <= now && now.since(at) < CALM) {
+            return Ok(());
+        }
+        let is_calm = self.monitor(false)?.iter().all(|finding| finding.actions.is_empty());
+        *calm() = is_calm.then_some((now, head));
+        Ok(())
     }
 
     /// What is wrong now, and the signs of life that say so.

@@ -65,7 +65,7 @@ impl Handle {
 
     /// The records that come from now on, from any process.
     pub fn subscribe_from_now(&self) -> Result<Subscription, Refusal> {
-        let head = self.inner.journal.head()?;
+        let head = self.inner.journal.read()?.head();
         self.subscribe(head)
     }
 

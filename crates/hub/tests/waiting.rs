@@ -81,6 +81,26 @@ async fn an_answer_from_the_same_process_ends_the_wait_at_once() {
     }
 }
 
+/// A system has few watches of its own to give: far fewer than there may be agents that wait.
+#[tokio::test(start_paused = true)]
+async fn as_many_as_there_are_may_wait_in_one_process() {
+    let scene = Scene::in_files();
+    scene.item("42");
+    let id = scene.asks("42", to_human());
+    let (other, answer) = (scene.another_process(), answers(&id, "REST"));
+
+    let mut all = tokio::task::JoinSet::new();
+    for _ in 0..1_000 {
+        let (hub, id) = (scene.hub.clone(), id.clone());
+        all.spawn(async move { hub.await_answer(&id, None).await });
+    }
+    let waiting = all.join_all();
+    let replies = while_time_stands_still(waiting, move || drop(accepted(&other, &answer))).await;
+
+    assert_eq!(replies.len(), 1_000);
+    assert!(replies.into_iter().all(|reply| settled(reply.unwrap()).status == Status::Resolved));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_question_that_is_taken_back_ends_the_wait_without_an_answer() {
     let scene = Scene::in_files();
@@ -130,10 +150,6 @@ impl Journal for Deaf {
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         self.0.records(since, each)
-    }
-
-    fn head(&self) -> Result<u64, Error> {
-        self.0.head()
     }
 
     fn sync(&self) -> Result<(), Error> {

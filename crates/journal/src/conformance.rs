@@ -86,7 +86,7 @@ pub fn verify(journal: &dyn Journal) -> Result<Vec<Record>, Broken> {
         }
         evolve(state, record);
     }
-    same("the head", &journal.head()?, &(records.len() as u64))?;
+    same("the head", &journal.read()?.head(), &(records.len() as u64))?;
     operations_are_contiguous(&records)?;
     let snapshot = journal.read()?;
     let all: Vec<ItemId> = states.keys().filter_map(Stream::item).cloned().collect();

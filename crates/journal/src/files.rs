@@ -20,6 +20,7 @@ mod reader;
 mod recover;
 mod scan;
 mod store;
+mod view;
 mod watch;
 
 use std::io;
@@ -180,6 +181,7 @@ impl Files {
         let _lock = writer.lock(&self.shared)?;
         let ledgers = LedgersLock::wait(layout)?;
         writer.store = None;
+        *hold(&self.shared.view) = None;
         recover::recover_with(layout, &ledgers)?;
         recover::rewrite_all(layout, &ledgers)
     }
@@ -214,7 +216,7 @@ impl Journal for Files {
     }
 
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
-        Ok(Box::new(Reader::open(self, &self.shared.layout)?))
+        Ok(Box::new(Reader::open(self)?))
     }
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
@@ -239,17 +241,6 @@ impl Journal for Files {
             stops.pop_first();
         }
         if stopped { Ok(()) } else { scanned.map(drop) }
-    }
-
-    fn head(&self) -> Result<u64, Error> {
-        let layout = &self.shared.layout;
-        let from = scan::segment_of(layout, u64::MAX);
-        let mut last = from.seq;
-        scan::scan(layout, from, |entry| {
-            last = entry.place.seq;
-            Ok(())
-        })?;
-        Ok(last)
     }
 
     fn beat(&self, beat: &Beat) -> Result<(), Error> {
@@ -278,8 +269,6 @@ impl Journal for Files {
     }
 
     fn watch(&self, wake: Wake) -> Result<Watch, Error> {
-        let layout = &self.shared.layout;
-        layout.disk().create_dir_all(&layout.journal()).map_err(Error::io("make", &layout.journal()))?;
-        watch::watch(layout, wake)
+        self.shared.watcher.watch(&self.shared.layout, wake)
     }
 }

@@ -9,6 +9,7 @@ pub mod conformance;
 mod error;
 pub mod files;
 mod memory;
+mod wakes;
 
 use std::sync::Arc;
 
@@ -32,9 +33,6 @@ pub trait Journal: Send + Sync {
 
     /// Hands the records after `since` to `each`, in order, until it returns false. Memory does not grow with them.
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error>;
-
-    /// The number of the last record; 0 if there is none. Costs no more than a segment of the log.
-    fn head(&self) -> Result<u64, Error>;
 
     /// Makes durable whatever can be read now. Whoever acts on a record in the world calls this first.
     fn sync(&self) -> Result<(), Error>;
@@ -64,10 +62,6 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         (**self).records(since, each)
-    }
-
-    fn head(&self) -> Result<u64, Error> {
-        (**self).head()
     }
 
     fn sync(&self) -> Result<(), Error> {
@@ -106,6 +100,9 @@ impl Watch {
 
 /// Items and questions as the records make them.
 pub trait Snapshot {
+    /// The number of the last record; 0 if there is none.
+    fn head(&self) -> u64;
+
     /// An item.
     fn item(&self, id: &ItemId) -> Result<Option<Item>, Error>;
 

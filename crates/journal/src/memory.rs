@@ -1,20 +1,21 @@
 //! The journal in memory: a real engine, for tests and simulation. Nothing outlives the process.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use querent_core::{
     ComponentName, Envelope, Item, ItemId, Moment, Operation, OperationId, Question, QuestionId, Record, Shared, State,
     Stream,
 };
 
+use crate::wakes::Wakes;
 use crate::{Beat, Error, Journal, Pulse, Snapshot, Update, Wake, Watch, Which};
 
 /// A journal in memory.
 #[derive(Default)]
 pub struct Memory {
     inner: Mutex<Inner>,
-    wakes: Mutex<Vec<Weak<dyn Fn() + Send + Sync>>>,
+    wakes: Wakes,
     beats: Mutex<BTreeMap<(Pulse, ComponentName), Moment>>,
 }
 
@@ -73,21 +74,18 @@ impl Journal for Memory {
                 inner.states.insert(id, state);
             }
             drop(inner);
-            let wakes: Vec<Wake> = {
-                let mut wakes = self.wakes.lock().unwrap_or_else(PoisonError::into_inner);
-                wakes.retain(|wake| wake.strong_count() > 0);
-                wakes.iter().filter_map(Weak::upgrade).collect()
-            };
-            for wake in wakes {
-                wake();
-            }
+            self.wakes.wake();
         }
         Ok(applied.reply)
     }
 
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
         let inner = self.lock();
-        Ok(Box::new(Frozen { states: inner.states.clone(), shared: inner.shared.clone() }))
+        Ok(Box::new(Frozen {
+            head: inner.records.len() as u64,
+            states: inner.states.clone(),
+            shared: inner.shared.clone(),
+        }))
     }
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
@@ -95,10 +93,6 @@ impl Journal for Memory {
         let later: Vec<Record> = self.lock().records.iter().skip(from).cloned().collect();
         later.into_iter().all(each);
         Ok(())
-    }
-
-    fn head(&self) -> Result<u64, Error> {
-        Ok(self.lock().records.len() as u64)
     }
 
     fn sync(&self) -> Result<(), Error> {
@@ -122,17 +116,21 @@ impl Journal for Memory {
     }
 
     fn watch(&self, wake: Wake) -> Result<Watch, Error> {
-        self.wakes.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&wake));
-        Ok(Watch::held_by(wake))
+        Ok(self.wakes.add(wake))
     }
 }
 
 struct Frozen {
+    head: u64,
     states: BTreeMap<ItemId, State>,
     shared: State,
 }
 
 impl Snapshot for Frozen {
+    fn head(&self) -> u64 {
+        self.head
+    }
+
     fn item(&self, id: &ItemId) -> Result<Option<Item>, Error> {
         Ok(self.states.get(id).and_then(|state| state.item.clone()))
     }

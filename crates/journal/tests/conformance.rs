@@ -80,10 +80,6 @@ impl Journal for Kept {
         self.files.records(since, each)
     }
 
-    fn head(&self) -> Result<u64, Error> {
-        self.files.head()
-    }
-
     fn sync(&self) -> Result<(), Error> {
         self.files.sync()
     }
@@ -130,10 +126,6 @@ impl Journal for Reopened {
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
         self.open().records(since, each)
-    }
-
-    fn head(&self) -> Result<u64, Error> {
-        self.open().head()
     }
 
     fn sync(&self) -> Result<(), Error> {

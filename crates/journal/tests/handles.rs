@@ -87,6 +87,24 @@ fn a_repair_by_another_process_disturbs_nobody() {
     project.is_sound();
 }
 
+/// A power cut of a shared disk, or a backup that is put back: what was known is no longer so.
+#[test]
+fn a_process_that_stays_notices_that_the_log_became_another_one() {
+    let mut project = Project::with_some_work(&options());
+    let stays = Files::open(project.path(), deferred());
+    let segment = project.path().join("journal/00000001.jsonl");
+    let before = fs::read(&segment).unwrap();
+    project.say(&project.open(), "ask", &Script::ask("41", "Which bank?").unwrap());
+    let asked = everything(&stays);
+    assert_ne!(before, fs::read(&segment).unwrap());
+
+    fs::write(&segment, before).unwrap();
+    project.open().repair().unwrap();
+
+    assert_ne!(everything(&stays), asked);
+    verify(&stays).unwrap();
+}
+
 /// People delete lock files that look forgotten. Whoever held the old one must not go on beside those who hold the new one.
 #[test]
 fn a_lock_file_that_somebody_deleted_divides_nobody() {

@@ -8,6 +8,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use querent_core::{AgentName, Envelope, Party, Refusal};
 use querent_hub::{Handle, Project};
@@ -66,6 +67,8 @@ impl Site {
         stopped: impl Future<Output = ()> + Send + 'static,
     ) -> std::io::Result<()> {
         let routes = Router::new().route("/mcp", any(nobody)).route("/mcp/{agent}", any(agent)).with_state(self);
+        // A reply is written in pieces; without this the last one waits for the client's acknowledgement of the first.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         axum::serve(listener, routes).with_graceful_shutdown(stopped).await
     }
 

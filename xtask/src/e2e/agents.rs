@@ -14,10 +14,10 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::cache::Cache;
 use super::npm::Packages;
 use super::project::{Project, hold, list, same, words};
 use super::{Case, Need, Suite};
+use crate::cache::Cache;
 use model::{FINAL, Model};
 use programs::{CLAUDE, CODEX, GEMINI, OPENCODE, Program};
 use run::{Event, Finished, Queue, Run};

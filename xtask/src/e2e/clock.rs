@@ -6,9 +6,9 @@ use std::process::Command;
 use querent_core::Code;
 use serde_json::Value;
 
-use super::cache::Cache;
 use super::project::{Project, hold, list, same, words};
 use super::{Case, Need, Suite};
+use crate::cache::Cache;
 
 const LIBRARY: &str = "faketime/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 

@@ -9,10 +9,11 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::cache::Cache;
 use super::npm::Packages;
 use super::project::{Project, hold, list, same, words};
 use super::{Case, Need, Suite};
+use crate::cache::Cache;
+use crate::python;
 use driver::{Client, Driver};
 
 pub(super) const SUITE: Suite = Suite {
@@ -27,8 +28,8 @@ pub(super) const SUITE: Suite = Suite {
         },
         Need {
             what: "the Python client, from PyPI",
-            is_met: driver::has_python,
-            install: Some(driver::install_python),
+            is_met: |cache| PYTHON.are_installed(cache),
+            install: Some(|cache| PYTHON.install(cache)),
             cure: "install Python 3.11 or newer with its module venv, and let pip reach its index",
         },
     ],
@@ -54,6 +55,8 @@ pub(super) const SUITE: Suite = Suite {
         },
     ],
 };
+
+const PYTHON: python::Packages = python::Packages { folder: "mcp-python", file: "xtask/e2e/mcp/requirements.txt" };
 
 const PACKAGES: Packages = Packages { folder: "mcp", lock: include_str!("../../e2e/mcp/package-lock.json") };
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::cache::Cache;
+use crate::cache::Cache;
 
 /// Packages that are installed together.
 pub(super) struct Packages {

@@ -13,6 +13,8 @@ use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
 use super::store::Store;
+use super::view::View;
+use super::watch::Watcher;
 use super::{Ledgers, Options, Step, recover};
 use crate::{Error, Update};
 
@@ -31,6 +33,9 @@ pub(crate) struct Shared {
     pub(crate) writer: Mutex<Writer>,
     /// Where readers of records stopped, so that they need not begin at the start of a segment.
     pub(crate) stops: Mutex<BTreeMap<u64, Place>>,
+    /// What readers know, if the process stays.
+    pub(crate) view: Mutex<Option<Arc<View>>>,
+    pub(crate) watcher: Watcher,
     lag: Mutex<Lag>,
     woken: Condvar,
 }
@@ -99,9 +104,16 @@ impl Shared {
             gate: Mutex::default(),
             writer: Mutex::new(Writer { lock: None, store: None }),
             stops: Mutex::default(),
+            view: Mutex::default(),
+            watcher: Watcher::default(),
             lag: Mutex::default(),
             woken: Condvar::new(),
         }
+    }
+
+    /// Whether the process stays, so that what it reads is worth keeping.
+    pub(crate) fn stays(&self) -> bool {
+        self.options.ledgers != Ledgers::Prompt
     }
 
     /// Ends the thread that lets the ledgers follow, after a last time.

@@ -2,40 +2,47 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use querent_core::{Item, ItemId, Question, QuestionId, Shared, State, Stream, evolve, evolve_item, evolve_question};
 
 use super::checkpoint::Checkpoint;
+use super::commit::hold;
 use super::layout::Layout;
 use super::ledger::{self, Found};
 use super::operations::{self, Index};
 use super::place::Place;
-use super::scan::{Entry, scan};
+use super::scan::scan;
+use super::view::View;
 use super::{Files, recover};
 use crate::{Error, Snapshot, Which};
 
-/// What is recorded now. Usually the ledgers hold everything and the tail is empty.
+/// What is recorded now.
 pub(crate) struct Reader<'a> {
     files: &'a Files,
     layout: &'a Layout,
-    checkpoint: Option<Checkpoint>,
-    tail: Vec<Entry>,
+    view: Arc<View>,
     /// Everything, where there is no checkpoint to go by.
     whole: OnceCell<BTreeSet<ItemId>>,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn open(files: &'a Files, layout: &'a Layout) -> Result<Self, Error> {
-        let sound = || Checkpoint::sound(layout);
-        let mut checkpoint = sound();
-        // Without a checkpoint everything is read from the log, every time; so it is put in order once, if that can be.
-        let well = || Ok(sound().is_some());
-        if checkpoint.is_none() && layout.has(&layout.segment(1)) && files.repair_unless(well).is_ok() {
-            checkpoint = sound();
-        }
-        let from = checkpoint.as_ref().map_or(Place::START, |it| it.place);
-        let tail = tail(layout, from)?;
-        Ok(Self { files, layout, checkpoint, tail, whole: OnceCell::new() })
+    /// Reads through a view of its own, or, in a process that stays, through the kept one after what was added since.
+    pub(crate) fn open(files: &'a Files) -> Result<Self, Error> {
+        let layout = &files.shared.layout;
+        let view = if files.shared.stays() {
+            let mut kept = hold(&files.shared.view);
+            let known = match kept.take() {
+                Some(view) if view.is_current(layout) => Some(view),
+                Some(view) => view.follow(layout)?,
+                None => None,
+            };
+            let view = known.map_or_else(|| View::open(files, layout, true).map(Arc::new), Ok)?;
+            Arc::clone(kept.insert(view))
+        } else {
+            Arc::new(View::open(files, layout, false)?)
+        };
+        Ok(Self { files, layout, view, whole: OnceCell::new() })
     }
 
     /// The items that are listed in `dir`, if as many are there as the checkpoint says; else after a repair.
@@ -51,7 +58,7 @@ impl<'a> Reader<'a> {
         if !self.layout.has(&self.layout.segment(1)) {
             return Ok(Vec::new());
         }
-        let mut checkpoint = self.checkpoint.clone();
+        let mut checkpoint = self.view.checkpoint.clone();
         for _ in 0..3 {
             let names = ledger::names(self.layout, &dir)?;
             if checkpoint.as_ref().is_some_and(|it| expected(it) == names.len() as u64) {
@@ -69,25 +76,79 @@ impl<'a> Reader<'a> {
 }
 
 impl Snapshot for Reader<'_> {
+    fn head(&self) -> u64 {
+        self.view.place.seq
+    }
+
     fn item(&self, id: &ItemId) -> Result<Option<Item>, Error> {
-        let mut item = match ledger::read_item(self.layout, id)? {
-            Found::Good(item) => Some(item),
-            Found::Missing if self.is_new(id)? => None,
-            Found::Missing | Found::Bad => recover::rebuild(self.layout, &id.clone().into())?.item,
-        };
-        for entry in self.tail.iter().filter(|entry| entry.head.stream == *id) {
-            evolve_item(&mut item, entry.record(self.layout)?);
+        let known = self.view.known().and_then(|known| known.items.get(id).map(Arc::clone));
+        if let Some(item) = known {
+            return Ok(Some(Arc::unwrap_or_clone(item)));
+        }
+        let item = self.read_item(id)?;
+        if let (Some(item), Some(mut known)) = (&item, self.view.known()) {
+            known.keep_item(item);
         }
         Ok(item)
     }
 
     fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error> {
+        let known = self.view.known().and_then(|known| known.questions.get(id).map(Arc::clone));
+        if let Some(question) = known {
+            return Ok(Some(Arc::unwrap_or_clone(question)));
+        }
+        let question = self.read_question(id)?;
+        if let (Some(question), Some(mut known)) = (&question, self.view.known()) {
+            known.keep_question(question);
+        }
+        Ok(question)
+    }
+
+    fn shared(&self, which: Shared) -> Result<State, Error> {
+        let known = self.view.known().and_then(|known| known.shared.get(&which).map(Arc::clone));
+        if let Some(state) = known {
+            return Ok(Arc::unwrap_or_clone(state));
+        }
+        let state = self.read_shared(which)?;
+        if let Some(mut known) = self.view.known() {
+            known.shared.insert(which, Arc::new(state.clone()));
+        }
+        Ok(state)
+    }
+
+    fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {
+        let known = self.view.known().and_then(|known| known.listed(which).map(|ids| ids.iter().cloned().collect()));
+        if let Some(ids) = known {
+            return Ok(ids);
+        }
+        let ids = self.read_items(which)?;
+        if let Some(mut known) = self.view.known() {
+            known.keep_list(which, &ids);
+        }
+        Ok(ids)
+    }
+}
+
+impl Reader<'_> {
+    fn read_item(&self, id: &ItemId) -> Result<Option<Item>, Error> {
+        let mut item = match ledger::read_item(self.layout, id)? {
+            Found::Good(item) => Some(item),
+            Found::Missing if self.is_new(id)? => None,
+            Found::Missing | Found::Bad => recover::rebuild(self.layout, &id.clone().into())?.item,
+        };
+        for entry in self.view.tail.iter().filter(|entry| entry.head.stream == *id) {
+            evolve_item(&mut item, entry.record(self.layout)?);
+        }
+        Ok(item)
+    }
+
+    fn read_question(&self, id: &QuestionId) -> Result<Option<Question>, Error> {
         let mut question = match ledger::read_question(self.layout, id)? {
             Found::Good(question) => Some(question),
             Found::Bad => recover::rebuild(self.layout, &id.item.clone().into())?.questions.remove(id),
             Found::Missing => None,
         };
-        for entry in self.tail.iter().filter(|entry| entry.head.stream == id.item) {
+        for entry in self.view.tail.iter().filter(|entry| entry.head.stream == id.item) {
             let record = entry.record(self.layout)?;
             if record.event.question() == Some(id) {
                 evolve_question(&mut question, record);
@@ -99,27 +160,27 @@ impl Snapshot for Reader<'_> {
         Ok(question)
     }
 
-    fn shared(&self, which: Shared) -> Result<State, Error> {
+    fn read_shared(&self, which: Shared) -> Result<State, Error> {
         let stream = which.into();
         let mut state = match ledger::read_shared(self.layout, which)? {
             Found::Good(state) => state,
             Found::Missing if self.is_unheard_of(&stream)? => State::default(),
             Found::Missing | Found::Bad => recover::rebuild(self.layout, &stream)?,
         };
-        for entry in self.tail.iter().filter(|entry| entry.head.stream == stream) {
+        for entry in self.view.tail.iter().filter(|entry| entry.head.stream == stream) {
             evolve(&mut state, entry.record(self.layout)?);
         }
         Ok(state)
     }
 
-    fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {
+    fn read_items(&self, which: Which) -> Result<Vec<ItemId>, Error> {
         let mut ids: BTreeSet<ItemId> = self.listed(which)?.into_iter().collect();
-        ids.extend(self.tail.iter().filter_map(|entry| entry.head.stream.item().cloned()));
+        ids.extend(self.view.tail.iter().filter_map(|entry| entry.head.stream.item().cloned()));
         if which == Which::All {
             return Ok(ids.into_iter().collect());
         }
         // A mark may be newer or older than this snapshot; the item itself decides.
-        let touched: BTreeSet<&ItemId> = self.tail.iter().filter_map(|entry| entry.head.stream.item()).collect();
+        let touched: BTreeSet<&ItemId> = self.view.tail.iter().filter_map(|entry| entry.head.stream.item()).collect();
         let mut active = Vec::with_capacity(ids.len());
         for id in ids {
             let counts = !touched.contains(&id) || self.item(&id)?.is_some_and(|item| item.is_active());
@@ -129,12 +190,10 @@ impl Snapshot for Reader<'_> {
         }
         Ok(active)
     }
-}
 
-impl Reader<'_> {
     /// Whether nothing before the tail is of this stream, so that a missing ledger is no loss.
     fn is_unheard_of(&self, stream: &Stream) -> Result<bool, Error> {
-        let index = if self.checkpoint.is_some() { Index::open_to_read(self.layout)? } else { None };
+        let index = if self.view.checkpoint.is_some() { Index::open_to_read(self.layout)? } else { None };
         index.map_or(Ok(!self.layout.has(&self.layout.segment(1))), |index| {
             Ok(index.find(operations::stream_key(stream))?.is_empty())
         })
@@ -142,7 +201,7 @@ impl Reader<'_> {
 
     /// Whether the log has never heard of the item, so that a missing ledger is no loss.
     fn is_new(&self, id: &ItemId) -> Result<bool, Error> {
-        if let Some(checkpoint) = &self.checkpoint
+        if let Some(checkpoint) = &self.view.checkpoint
             && !self.layout.has(&self.layout.item_dir(id))
             && ledger::names(self.layout, &self.layout.items())?.len() as u64 >= checkpoint.items
         {
@@ -160,17 +219,4 @@ impl Reader<'_> {
         };
         Ok(!known.contains(id))
     }
-}
-
-/// The lines after `from`. A writer may be at work at the end of the log, so what looks damaged is looked at again.
-fn tail(layout: &Layout, from: Place) -> Result<Vec<Entry>, Error> {
-    let read = || {
-        let mut entries = Vec::new();
-        scan(layout, from, |entry| {
-            entries.push(entry);
-            Ok(())
-        })?;
-        Ok(entries)
-    };
-    read().or_else(|_: Error| read()).or_else(|_: Error| read())
 }

@@ -1,7 +1,7 @@
 //! Reading the log: whole batches, line by line. A line is known by its head; it is decoded only where it is needed.
 
-use std::cell::OnceCell;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::sync::OnceLock;
 
 use querent_core::Record;
 use querent_core::wire::{self, Damage, Head, Line};
@@ -21,13 +21,13 @@ pub(crate) struct Entry {
     pub(crate) place: Place,
     /// As it stands in the log; empty if this process wrote it.
     bytes: Vec<u8>,
-    record: OnceCell<Box<Record>>,
+    record: OnceLock<Box<Record>>,
 }
 
 impl Entry {
     /// A line that this process wrote.
     pub(crate) fn written(head: Head, start: Start, place: Place, record: Record) -> Self {
-        Self { head, start, place, bytes: Vec::new(), record: OnceCell::from(Box::new(record)) }
+        Self { head, start, place, bytes: Vec::new(), record: OnceLock::from(Box::new(record)) }
     }
 
     /// What happened. Decoded once.
@@ -143,7 +143,7 @@ pub(super) fn scan_segment(
         end = Place { segment, end: end.end + length as u64, seq: head.seq, crc: head.crc };
         let complete = head.more == 0;
         let bytes = std::mem::take(&mut bytes);
-        let entry = Entry { head, start, place: end, bytes, record: OnceCell::new() };
+        let entry = Entry { head, start, place: end, bytes, record: OnceLock::new() };
         if complete {
             batch.drain(..).chain([entry]).try_for_each(&mut *each)?;
             (*place, again) = (end, false);

@@ -52,7 +52,12 @@ impl Call {
         version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
     }
 
-    /// Runs what reads or writes files where it may block.
+    /// Runs a query.
+    pub(crate) fn look<T>(&self, query: impl FnOnce(&Handle) -> Result<T, Refusal>) -> Result<T, Halt> {
+        Ok(self.server.look(query)?)
+    }
+
+    /// Runs what waits for the disk where it may block.
     pub(crate) async fn on_hub<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Handle) -> Result<T, Refusal> + Send + 'static,
@@ -61,10 +66,10 @@ impl Call {
     }
 
     /// The item that is meant: the named one, else the server's, else the only one that has not ended.
-    pub(crate) async fn item(&self, named: Option<ItemId>) -> Result<ItemId, Halt> {
+    pub(crate) fn item(&self, named: Option<ItemId>) -> Result<ItemId, Halt> {
         match named.or_else(|| self.caller().item.clone()) {
             Some(item) => Ok(item),
-            None => self.on_hub(Handle::only_item).await,
+            None => self.look(Handle::only_item),
         }
     }
 
@@ -97,13 +102,11 @@ impl Call {
     }
 
     /// A question as it is now, with its item.
-    pub(crate) async fn question(&self, id: &QuestionId) -> Result<(Question, State), Halt> {
-        let id = id.clone();
-        self.on_hub(move |hub| {
-            let question = hub.question(&id)?;
-            Ok((question, State { item: Some(hub.item(&id.item)?), ..State::default() }))
+    pub(crate) fn question(&self, id: &QuestionId) -> Result<(Question, State), Halt> {
+        self.look(|hub| {
+            let (question, item) = hub.question_and_item(id)?;
+            Ok((question, State { item: Some(item), ..State::default() }))
         })
-        .await
     }
 
     /// Binds what is sealed to this caller and tool.

@@ -96,7 +96,7 @@ async fn answer(call: &Call, id: &QuestionId, result: ElicitResult) -> Result<()
         call.server.put_away(id);
         return Ok(());
     };
-    let (question, _) = call.question(id).await?;
+    let (question, _) = call.question(id)?;
     let Some(answer) = given(&question, &content) else {
         call.server.put_away(id);
         return Ok(());

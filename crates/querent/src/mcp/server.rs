@@ -76,7 +76,12 @@ impl Server {
         &self.inner.project
     }
 
-    /// Runs what reads or writes files where it may block.
+    /// Runs a query. It is answered from memory but for what is new, so no other thread is woken for it.
+    pub(crate) fn look<T>(&self, query: impl FnOnce(&Handle) -> Result<T, Refusal>) -> Result<T, Refusal> {
+        query(&self.inner.hub)
+    }
+
+    /// Runs what waits for the disk where it may block.
     pub(crate) async fn on_hub<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Handle) -> Result<T, Refusal> + Send + 'static,
@@ -187,7 +192,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         watch::follow(self, &context.peer).map_err(|refusal| told(&refusal))?;
-        let listed = self.on_hub(resources::list).await.map_err(|refusal| told(&refusal))?;
+        let listed = self.look(resources::list).map_err(|refusal| told(&refusal))?;
         Ok(ListResourcesResult::with_all_items(listed).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
@@ -205,7 +210,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.on_hub(move |hub| resources::read(hub, &request.uri)).await;
+        let read = self.look(|hub| resources::read(hub, &request.uri));
         read.map_err(|refusal| told(&refusal))?.map(Into::into)
     }
 
@@ -253,8 +258,8 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let (caller, arguments) = (self.caller().clone(), request.arguments.unwrap_or_default());
-        let got = self.on_hub(move |hub| prompts::get(hub, &caller, &request.name, &arguments)).await;
+        let arguments = request.arguments.unwrap_or_default();
+        let got = self.look(|hub| prompts::get(hub, self.caller(), &request.name, &arguments));
         got.map_err(|refusal| told(&refusal))?.map(Into::into)
     }
 
@@ -263,7 +268,7 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        tasks::get(self, &request.task_id, context).await
+        tasks::get(self, &request.task_id, context)
     }
 
     async fn update_task(
@@ -279,6 +284,6 @@ impl ServerHandler for Server {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::cancel(self, &request.task_id, context).await
+        tasks::cancel(self, &request.task_id, context)
     }
 }

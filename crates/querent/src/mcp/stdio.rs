@@ -1,35 +1,50 @@
-//! The standard streams as a transport that answers everything: a line that is no JSON gets its error too, and a client that
-//! closes its end still hears what it asked before.
+//! The standard streams as a transport that answers everything: a line that is no message gets its error too, and a client
+//! that closes its end still hears what it asked before.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
-use tokio::sync::{Notify, mpsc};
+use serde_json::error::Category;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep_until};
 
 /// The longest line that is read: far above what a call may hold.
 const LONGEST: usize = 8 << 20;
-/// How much is read ahead of the server.
-const AHEAD: usize = 64 << 10;
 /// How long replies may take after the client closed its end. What waits for a person is not waited for.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A client on the standard streams.
 pub(crate) struct Stdio {
-    inner: AsyncRwTransport<RoleServer, DuplexStream, StdioWriter>,
-    wrong: mpsc::Receiver<&'static str>,
+    input: BufReader<StdioReader>,
+    /// What is read of the next line. It is kept here because reading may be broken off at any time.
+    line: Line,
+    output: Arc<Mutex<StdioWriter>>,
     open: Arc<Open>,
     /// When the client's end was closed.
     ended: Option<Instant>,
+}
+
+#[derive(Default)]
+struct Line {
+    bytes: Vec<u8>,
+    /// It is too long; its bytes are no longer kept.
+    cut: bool,
+}
+
+/// What is wrong with a line, and under which id it is told.
+struct Fault {
+    error: ErrorData,
+    id: Option<RequestId>,
 }
 
 /// Requests that have no reply yet.
@@ -40,32 +55,90 @@ struct Open {
 }
 
 impl Stdio {
-    /// Begins to read.
+    /// Begins to listen.
     pub(crate) fn open() -> Self {
-        let (stdin, stdout) = stdio_pipes();
-        let (ours, theirs) = duplex(AHEAD);
-        let (tell, wrong) = mpsc::channel(16);
-        tokio::spawn(pass_on(BufReader::new(stdin), ours, tell));
+        let (input, output) = stdio_pipes();
         Self {
-            inner: AsyncRwTransport::new_server(theirs, stdout).with_max_line_length(usize::MAX),
-            wrong,
+            input: BufReader::new(input),
+            line: Line::default(),
+            output: Arc::new(Mutex::new(output)),
             open: Arc::default(),
             ended: None,
         }
     }
+
+    /// Reads to the end of a line; false at the end of the stream.
+    async fn read_line(&mut self) -> io::Result<bool> {
+        loop {
+            let read = self.input.fill_buf().await?;
+            if read.is_empty() {
+                return Ok(false);
+            }
+            let end = read.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(read.len(), |end| end + 1);
+            self.line.add(&read[..taken]);
+            self.input.consume(taken);
+            if end.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+impl Line {
+    fn add(&mut self, bytes: &[u8]) {
+        self.cut |= self.bytes.len() + bytes.len() > LONGEST;
+        if self.cut {
+            self.bytes = Vec::new();
+        } else {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    /// The message, or the error that is its reply. Neither for an empty line and for what wants no reply.
+    fn message(&self) -> Result<Option<ClientJsonRpcMessage>, Fault> {
+        let wrong = |why: &'static str| Fault { error: ErrorData::parse_error(why, None), id: None };
+        if self.cut {
+            return Err(wrong("the message is longer than 8 MiB"));
+        }
+        let text = std::str::from_utf8(&self.bytes).map_err(|_| wrong("the message is not UTF-8"))?;
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        serde_json::from_str(text).map(Some).or_else(|error| match error.classify() {
+            Category::Syntax | Category::Eof => Err(wrong("the message is not JSON")),
+            Category::Data | Category::Io => misshapen(text),
+        })
+    }
+}
+
+/// What is JSON and no message: a notification that nobody knows is passed over, all else is told.
+fn misshapen(text: &str) -> Result<Option<ClientJsonRpcMessage>, Fault> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Shape {
+        id: Option<RequestId>,
+        method: Option<IgnoredAny>,
+    }
+    let Shape { id, method } = serde_json::from_str(text).unwrap_or_default();
+    if id.is_none() && method.is_some() {
+        return Ok(None);
+    }
+    Err(Fault { error: ErrorData::invalid_request("the message is no JSON-RPC request", None), id })
 }
 
 impl Transport<RoleServer> for Stdio {
-    type Error = std::io::Error;
+    type Error = io::Error;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let is_reply = matches!(item, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
-        let (sending, open) = (self.inner.send(item), Arc::clone(&self.open));
+        let (output, open) = (Arc::clone(&self.output), Arc::clone(&self.open));
         async move {
-            let sent = sending.await;
+            let sent = write(&output, &item).await;
             if is_reply && open.count.fetch_sub(1, Ordering::Relaxed) == 1 {
                 open.replied.notify_one();
             }
@@ -74,21 +147,19 @@ impl Transport<RoleServer> for Stdio {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        loop {
-            tokio::select! {
-                biased;
-                Some(why) = self.wrong.recv() => {
-                    let error = ServerJsonRpcMessage::error(ErrorData::parse_error(why, None), None);
-                    self.inner.send(error).await.ok()?;
-                }
-                message = self.inner.receive() => match message {
-                    Some(message) => {
-                        if matches!(message, ClientJsonRpcMessage::Request(_)) {
-                            self.open.count.fetch_add(1, Ordering::Relaxed);
-                        }
-                        return Some(message);
+        while let Ok(true) = self.read_line().await {
+            match std::mem::take(&mut self.line).message() {
+                Ok(Some(message)) => {
+                    if matches!(message, ClientJsonRpcMessage::Request(_)) {
+                        self.open.count.fetch_add(1, Ordering::Relaxed);
                     }
-                    None => break,
+                    return Some(message);
+                }
+                Ok(None) => {}
+                Err(Fault { error, id }) => {
+                    // This may be broken off, which a message must not be.
+                    self.open.count.fetch_add(1, Ordering::Relaxed);
+                    tokio::spawn(self.send(ServerJsonRpcMessage::error(error, id)));
                 }
             }
         }
@@ -104,66 +175,49 @@ impl Transport<RoleServer> for Stdio {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
+        self.output.lock().await.shutdown().await
     }
 }
 
-/// Hands on each line that is JSON, and tells of those that are not. Ends with the client.
-async fn pass_on(mut stdin: BufReader<StdioReader>, mut to: DuplexStream, tell: mpsc::Sender<&'static str>) {
-    let mut line = Vec::new();
-    loop {
-        let Ok(Some(whole)) = next_line(&mut stdin, &mut line).await else { return };
-        let wrong = if whole { fault(&line) } else { Some("the message is longer than 8 MiB") };
-        let passed = match wrong {
-            None => to.write_all(&line).await.is_ok(),
-            Some(why) => tell.send(why).await.is_ok(),
-        };
-        if !passed {
-            return;
-        }
-    }
-}
-
-/// Reads a line with its end; says whether it is whole, or too long and cut. None at the end of the stream.
-async fn next_line(stdin: &mut BufReader<StdioReader>, line: &mut Vec<u8>) -> std::io::Result<Option<bool>> {
-    line.clear();
-    let mut whole = true;
-    loop {
-        let read = stdin.fill_buf().await?;
-        if read.is_empty() {
-            return Ok(None);
-        }
-        let end = read.iter().position(|byte| *byte == b'\n');
-        let taken = end.map_or(read.len(), |end| end + 1);
-        whole = whole && line.len() + taken <= LONGEST;
-        if whole {
-            line.extend_from_slice(&read[..taken]);
-        }
-        stdin.consume(taken);
-        if end.is_some() {
-            return Ok(Some(whole));
-        }
-    }
-}
-
-/// What is wrong with a line that is no JSON. An empty one is nothing at all.
-fn fault(line: &[u8]) -> Option<&'static str> {
-    match std::str::from_utf8(line) {
-        Err(_) => Some("the message is not UTF-8"),
-        Ok(text) if text.trim().is_empty() => None,
-        Ok(text) => serde_json::from_str::<IgnoredAny>(text).err().map(|_| "the message is not JSON"),
-    }
+async fn write(output: &Mutex<StdioWriter>, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut output = output.lock().await;
+    output.write_all(&line).await?;
+    output.flush().await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What a client is told, and under which id.
+    fn told(line: &[u8]) -> Option<(String, Option<RequestId>)> {
+        let mut it = Line::default();
+        it.add(line);
+        it.message().err().map(|fault| (fault.error.message.into_owned(), fault.id))
+    }
+
+    #[track_caller]
+    fn is_told(line: &[u8], why: &str, id: Option<i64>) {
+        assert_eq!(told(line), Some((why.to_owned(), id.map(RequestId::Number))));
+    }
+
     #[test]
-    fn only_lines_that_are_no_json_have_a_fault() {
-        assert_eq!(fault(b"{\"a\": [1]}\r\n"), None);
-        assert_eq!(fault(b"\r\n"), None);
-        assert_eq!(fault(b"{\"a\": "), Some("the message is not JSON"));
-        assert_eq!(fault(b"\"\xff\""), Some("the message is not UTF-8"));
+    fn a_line_that_is_no_message_has_its_error() {
+        assert_eq!(told(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\n"), None);
+        assert_eq!(told(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"), None);
+        is_told(b"{\"a\": \n", "the message is not JSON", None);
+        is_told(b"\"\xff\"\n", "the message is not UTF-8", None);
+        is_told(b"[]\n", "the message is no JSON-RPC request", None);
+        is_told(&vec![b' '; LONGEST + 1], "the message is longer than 8 MiB", None);
+        let wrong = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":8}\n";
+        is_told(wrong, "the message is no JSON-RPC request", Some(7));
+    }
+
+    #[test]
+    fn what_wants_no_reply_has_none() {
+        assert_eq!(told(b"\r\n"), None);
+        assert_eq!(told(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unheard-of\",\"params\":[1]}\n"), None);
     }
 }

@@ -32,14 +32,10 @@ pub(crate) fn begun(call: &Call, question: &Question) -> Option<CreateTaskResult
 }
 
 /// `tasks/get`.
-pub(crate) async fn get(
-    server: &Server,
-    id: &str,
-    context: RequestContext<RoleServer>,
-) -> Result<GetTaskResult, ErrorData> {
+pub(crate) fn get(server: &Server, id: &str, context: RequestContext<RoleServer>) -> Result<GetTaskResult, ErrorData> {
     let name = named(id)?;
     let call = Call::of_task(server, name.tool.name, context);
-    let (question, state) = call.question(&name.question).await.map_err(response_error)?;
+    let (question, state) = call.question(&name.question).map_err(response_error)?;
     let payload = if question.status.is_open() && server.is_cancelled(id) {
         TaskPayload::Cancelled
     } else if !question.status.is_open() {
@@ -63,14 +59,14 @@ pub(crate) async fn update(
 ) -> Result<(), ErrorData> {
     let name = named(id)?;
     let call = Call { input_responses: responses, ..Call::of_task(server, name.tool.name, context) };
-    call.question(&name.question).await.map_err(response_error)?;
+    call.question(&name.question).map_err(response_error)?;
     elicitation::take(&call, &name.question).await.map_err(response_error)
 }
 
 /// `tasks/cancel`: the client waits no longer. The question stays open.
-pub(crate) async fn cancel(server: &Server, id: &str, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+pub(crate) fn cancel(server: &Server, id: &str, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
     let name = named(id)?;
-    Call::of_task(server, name.tool.name, context).question(&name.question).await.map_err(response_error)?;
+    Call::of_task(server, name.tool.name, context).question(&name.question).map_err(response_error)?;
     server.cancel_task(id);
     Ok(())
 }

@@ -39,7 +39,7 @@ pub(crate) async fn wait(call: &Call, id: &QuestionId, patience: Patience) -> Re
     if patience.0.is_zero() {
         return Ok(());
     }
-    let (question, _) = call.question(id).await?;
+    let (question, _) = call.question(id)?;
     if !question.status.is_open() {
         return Ok(());
     }

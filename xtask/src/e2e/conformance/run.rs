@@ -11,10 +11,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::super::build;
-use super::super::cache::Cache;
 use super::super::project::{Project, hold};
 use super::PACKAGES;
 use super::page::Page;
+use crate::cache::Cache;
 
 /// One of the published lines of the suite.
 pub(super) struct Line {

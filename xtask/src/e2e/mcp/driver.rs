@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::PACKAGES;
-use crate::e2e::cache::Cache;
+use super::{PACKAGES, PYTHON};
+use crate::cache::Cache;
 use crate::e2e::process::{end_group, own_group, send_lines};
 use crate::e2e::project::hold;
 
@@ -18,7 +18,6 @@ const LIMIT: Duration = Duration::from_mins(2);
 /// How often it is seen whether another program still runs.
 const LOOK: Duration = Duration::from_millis(100);
 
-const REQUIREMENTS: &str = include_str!("../../../e2e/mcp/requirements.txt");
 const TYPESCRIPT: &str = include_str!("../../../e2e/mcp/client.mjs");
 
 /// An official client, driven by a script.
@@ -33,7 +32,7 @@ impl Driver {
     pub(super) fn program(self, cache: &Cache) -> PathBuf {
         match self {
             Self::TypeScript => PathBuf::from("node"),
-            Self::Python => python(cache).join("bin/python"),
+            Self::Python => PYTHON.python(cache),
         }
     }
 
@@ -48,24 +47,6 @@ impl Driver {
             Self::Python => Ok(crate::root().join("xtask/e2e/mcp/client.py")),
         }
     }
-}
-
-fn python(cache: &Cache) -> PathBuf {
-    cache.path().join("mcp-python")
-}
-
-/// Whether the Python client is there, with exactly what it depends on.
-pub(super) fn has_python(cache: &Cache) -> bool {
-    fs::read_to_string(python(cache).join("installed.txt")).is_ok_and(|installed| installed == REQUIREMENTS)
-}
-
-/// Installs the Python client.
-pub(super) fn install_python(cache: &Cache) -> Command {
-    let script = "python3 -m venv --clear \"$1\" && \"$1/bin/pip\" install --quiet --no-deps --requirement \"$0\" && \
-                  cp \"$0\" \"$1/installed.txt\"";
-    let mut command = Command::new("sh");
-    command.args(["-c", script]).arg(crate::root().join("xtask/e2e/mcp/requirements.txt")).arg(python(cache));
-    command
 }
 
 /// A client in a process group of its own. It is ended when this is dropped.

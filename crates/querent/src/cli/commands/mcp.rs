@@ -56,8 +56,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         session: args.session.as_deref().map(str::parse).transpose()?,
     };
     let server = Server::new(hub, project, caller);
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(2).max_blocking_threads(16).enable_all().build();
+    // One client is served by one thread: a call costs no switch between threads but for what waits for the disk.
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.max_blocking_threads(16).enable_all().build();
     let runtime = runtime.map_err(|error| broken(&error))?;
     runtime.block_on(serve(server))?;
     Ok(DONE)

@@ -41,7 +41,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let Args { question_id, wait_seconds } = super::read(arguments)?;
     let id = call.resumed()?.unwrap_or(question_id);
     waiting::wait(&call, &id, Patience::of(wait_seconds, USUAL_SECONDS)).await?;
-    let (question, state) = call.question(&id).await?;
+    let (question, state) = call.question(&id)?;
     Ok(told(&state, &question))
 }
 

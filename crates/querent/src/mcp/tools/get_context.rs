@@ -22,7 +22,7 @@ open questions, the last answers, assumptions that stand, and what was learned f
     waited: None,
     input,
     output,
-    run: |arguments, call| Box::pin(run(arguments, call)),
+    run: |arguments, call| Box::pin(async move { run(arguments, &call) }),
 };
 
 #[derive(Deserialize)]
@@ -31,17 +31,16 @@ struct Args {
     item: Option<ItemId>,
 }
 
-async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
+fn run(arguments: JsonObject, call: &Call) -> Result<Said, Halt> {
     let Args { item } = super::read(arguments)?;
-    let item = call.item(item).await?;
-    let agent = call.caller().agent()?.clone();
-    call.on_hub(move |hub| {
-        let (item, open, answered) = hub.context(&item, &agent)?;
+    let item = call.item(item)?;
+    let agent = call.caller().agent()?;
+    call.look(|hub| {
+        let (item, open, answered) = hub.context(&item, agent)?;
         let knowledge = hub.knowledge()?;
-        let told = Context::new(&item, &agent, &open, &answered, &knowledge);
+        let told = Context::new(&item, agent, &open, &answered, &knowledge);
         Ok(Said::new(&told, told.markdown()))
     })
-    .await
 }
 
 fn input() -> Arc<JsonObject> {

@@ -45,7 +45,7 @@ const USUAL: Span = Span::minutes(30);
 
 async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let Args { paths, wait_seconds, ttl_seconds, release, operation_id } = super::read(arguments)?;
-    let item = call.item(None).await?;
+    let item = call.item(None)?;
     let session = call.caller().session(&item)?;
     call.server.begin(&item).await?;
     let project = call.server.project();

@@ -92,12 +92,12 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let (id, reused) = if let Some(question) = call.resumed()? {
         (question, false)
     } else {
-        let item = call.item(item).await?;
+        let item = call.item(item)?;
         let reply: AskReply = call.execute(item, Action::Ask(Box::new(ask)), operation).await?.read()?;
         (reply.question_id, reply.reused)
     };
     waiting::wait(&call, &id, patience).await?;
-    let (question, state) = call.question(&id).await?;
+    let (question, state) = call.question(&id)?;
     Ok(told(&state, &question).with("reused", reused))
 }
 

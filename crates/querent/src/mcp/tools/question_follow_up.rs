@@ -46,7 +46,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
         envelope.read::<AskReply>()?.question_id
     };
     waiting::wait(&call, &id, Patience::of(wait_seconds, 0)).await?;
-    let (question, state) = call.question(&id).await?;
+    let (question, state) = call.question(&id)?;
     Ok(told(&state, &question))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use querent_core::view::{Filter, QuestionView, StatusFilter};
 use querent_core::{ItemId, Party, Question, QuestionId, Refusal};
 use rmcp::model::JsonObject;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Nature, Tool};
@@ -24,7 +24,7 @@ you are to answer, and item to see what is open where you work. A long list come
     waited: None,
     input,
     output,
-    run: |arguments, call| Box::pin(run(arguments, call)),
+    run: |arguments, call| Box::pin(async move { run(arguments, &call) }),
 };
 
 const USUAL: usize = 100;
@@ -41,27 +41,32 @@ struct Args {
     cursor: Option<String>,
 }
 
-async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
+#[derive(Serialize)]
+struct Reply<'a> {
+    questions: Vec<QuestionView<'a>>,
+    count: usize,
+    next_cursor: Option<String>,
+}
+
+fn run(arguments: JsonObject, call: &Call) -> Result<Said, Halt> {
     let Args { item, to, status, limit, cursor } = super::read(arguments)?;
     let after = cursor.as_deref().map(place).transpose()?;
     let limit = limit.unwrap_or(USUAL).clamp(1, MOST as usize);
-    let mut found = call
-        .on_hub(move |hub| {
-            if let Some(agent) = to.as_ref().and_then(Party::agent) {
-                hub.rules()?.agent(agent)?;
-            }
-            hub.questions(item.as_ref(), &Filter { to, status })
-        })
-        .await?;
+    let mut found = call.look(|hub| {
+        if let Some(agent) = to.as_ref().and_then(Party::agent) {
+            hub.rules()?.agent(agent)?;
+        }
+        hub.questions(item.as_ref(), &Filter { to, status })
+    })?;
     if let Some(after) = after {
         found.retain(|question| (question.created_at.millis(), &question.id) > (after.0, &after.1));
     }
     let more = found.len() > limit;
     found.truncate(limit);
     let next = found.last().filter(|_| more).map(cursor_after);
-    let views: Vec<_> = found.iter().map(|question| QuestionView { question, with_thread: false }).collect();
-    let reply = json!({ "questions": views, "count": views.len(), "next_cursor": next });
-    Ok(Said::new(&reply, words(&found, next.as_deref())))
+    let questions: Vec<_> = found.iter().map(|question| QuestionView { question, with_thread: false }).collect();
+    let text = words(&found, next.as_deref());
+    Ok(Said::new(&Reply { count: questions.len(), questions, next_cursor: next }, text))
 }
 
 /// Where the next page begins: after this question.

@@ -41,7 +41,7 @@ struct Args {
 
 async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let args: Args = super::read(arguments)?;
-    let item = call.item(args.item).await?;
+    let item = call.item(args.item)?;
     let assume = Assume {
         decision: args.decision,
         reasoning: args.reasoning,

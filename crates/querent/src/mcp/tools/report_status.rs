@@ -46,7 +46,7 @@ enum How {
 
 async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let Args { item, status, note, operation_id } = super::read(arguments)?;
-    let item = call.item(item).await?;
+    let item = call.item(item)?;
     let session = call.caller().session(&item)?;
     let own = call.caller().session.clone();
     let action = match status {
@@ -65,7 +65,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
         let by = call.caller().party()?.clone();
         let raise = SharedCommand { by, via: Via::Mcp, action: SharedAction::Raise(Box::new(alarm)) };
         call.execute_shared(raise, operation_id).await?.read::<serde_json::Value>()?;
-        let view = call.on_hub(move |hub| Ok(querent_core::view::ItemView::of(&hub.item(&item)?))).await?;
+        let view = call.look(|hub| Ok(querent_core::view::ItemView::of(&hub.item(&item)?)))?;
         let reply = json!({ "session": null, "item": view, "alerted": true });
         return Ok(Said::new(&reply, "People are alerted. Ask a question if an answer would help."));
     }

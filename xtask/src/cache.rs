@@ -4,23 +4,23 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A folder that survives from run to run and may be deleted at any time.
-pub(super) struct Cache(PathBuf);
+pub(crate) struct Cache(PathBuf);
 
 impl Cache {
     /// The user's own.
-    pub(super) fn of_user() -> Result<Self, String> {
+    pub(crate) fn of_user() -> Result<Self, String> {
         let folder = folder(|name| std::env::var_os(name).filter(|value| !value.is_empty()), std::env::consts::OS);
         let folder = folder.ok_or("there is no cache folder; set QUERENT_CACHE to a folder that may be filled")?;
         Ok(Self::at(&folder))
     }
 
     /// The one below `folder`.
-    pub(super) fn at(folder: &Path) -> Self {
+    pub(crate) fn at(folder: &Path) -> Self {
         Self(folder.join("querent-e2e"))
     }
 
     /// The folder.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }

@@ -1,0 +1,207 @@
+//! The MCP server against one that is written with `FastMCP` and keeps everything in memory, and what waiting costs.
+
+mod http;
+mod stdio;
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Instant;
+
+use querent_core::{Action, Ask, Party, QuestionId};
+use querent_hub::{Handle, Project};
+use serde_json::{Value, json};
+
+use crate::Outcome;
+use crate::commands::{accepted, ask, project};
+use crate::measure::{median, rate};
+use crate::process::{alternate, querent};
+use crate::rows::{Row, scratch};
+use crate::seed::Seeder;
+
+/// Set by `cargo xtask bench`: a Python that has `FastMCP`.
+const PYTHON: &str = "QUERENT_BENCH_PYTHON";
+const FASTMCP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fastmcp/server.py");
+
+/// How many questions are listed.
+const LISTED: usize = 20;
+/// How many calls wait at once.
+const WAITING: usize = 1_000;
+
+pub(crate) fn rows(dir: &Path, rounds: usize) -> Outcome<Vec<Row>> {
+    let mut rows = calls(dir, rounds)?;
+    rows.push(wake(dir, rounds * 100)?);
+    rows.push(waiting(dir)?);
+    Ok(rows)
+}
+
+/// What both servers list and do.
+fn calls(dir: &Path, rounds: usize) -> Outcome<Vec<Row>> {
+    let (querent, python) = (querent()?, python()?);
+    let dir = scratch(dir)?;
+    with_open_questions(&dir, LISTED)?;
+    let mut ours = stdio::Server::start(&querent, &["mcp", "--agent", "engineer"], &dir)?;
+    let list = dir.join("list.json");
+    std::fs::write(&list, ours.call("question_list", &json!({}))?.to_string())?;
+    let list = list.to_string_lossy();
+    let mut theirs = stdio::Server::start(&python, &[FASTMCP, &list], &dir)?;
+    let mut listed = |in_flight: usize| {
+        let of = |server: &mut stdio::Server, count| server.rate("question_list", in_flight, count);
+        alternate(rounds, || of(&mut ours, 2_000), || of(&mut theirs, 400))
+    };
+    let (one, eight) = (listed(1)?, listed(8)?);
+    drop((ours, theirs));
+    let ours = http::Server::start(&querent, &["serve", "--listen", "127.0.0.1:PORT"], &dir)?;
+    let theirs = http::Server::start(&python, &[FASTMCP, &list, "PORT"], &dir)?;
+    let talked = |clients: usize| {
+        alternate(
+            rounds,
+            || pairs(&ours, ["/mcp/engineer", "/mcp/architect"], clients, 400),
+            || pairs(&theirs, ["/mcp", "/mcp"], clients, 80),
+        )
+    };
+    let (pair, pairs) = (talked(1)?, talked(8)?);
+    let seen = |(_, ours, theirs): (f64, f64, f64)| format!("{ours:.0}/s against {theirs:.0}/s");
+    Ok(vec![
+        Row::at_least("MCP list on stdio, one in flight / FastMCP", one.0, 5.0, seen(one)),
+        Row::at_least("MCP list on stdio, eight in flight / FastMCP", eight.0, 10.0, seen(eight)),
+        Row::at_least("MCP ask + answer over HTTP, one client / FastMCP", pair.0, 3.0, seen(pair)),
+        Row::at_least("MCP ask + answer over HTTP, eight clients / FastMCP", pairs.0, 8.0, seen(pairs)),
+    ])
+}
+
+/// Pairs of a question and its answer a second, of so many clients at once, each on an item of its own.
+fn pairs(server: &http::Server, [asker, answerer]: [&'static str; 2], clients: usize, count: usize) -> Outcome<f64> {
+    let each = count / clients;
+    let connect = |_| Ok((server.connect(asker)?, server.connect(answerer)?));
+    let connected: Vec<_> = (0..clients).map(connect).collect::<Outcome<_>>()?;
+    let start = Instant::now();
+    thread::scope(|scope| {
+        let talk = |(number, (mut asker, mut answerer)): (usize, (http::Client, http::Client))| {
+            scope.spawn(move || -> Outcome<()> {
+                for _ in 0..each {
+                    let Action::Ask(it) = ask() else { return Err("no question".into()) };
+                    let Ask { topic, prompt, .. } = *it;
+                    let item = (number + 1).to_string();
+                    let question = json!({
+                        "item": item, "to": "architect", "topic": topic, "prompt": prompt, "wait_seconds": 0,
+                    });
+                    let id = asker.call("question_create", &question)?["question_id"].clone();
+                    let said = answerer.call("question_answer", &json!({ "question_id": id, "answer": "Postgres" }))?;
+                    if said["status"] != "answered" {
+                        return Err(format!("not answered: {said}").into());
+                    }
+                }
+                Ok(())
+            })
+        };
+        let threads: Vec<_> = connected.into_iter().enumerate().map(talk).collect();
+        threads.into_iter().try_for_each(|it| it.join().map_err(|_| "a client panicked")?)
+    })?;
+    Ok(rate(each * clients, start))
+}
+
+/// How long after an answer in one process the one who waits in another has it.
+fn wake(dir: &Path, count: usize) -> Outcome<Row> {
+    let dir = scratch(dir)?;
+    let ids = with_open_questions(&dir, count)?;
+    let mut server = stdio::Server::start(&querent()?, &["mcp", "--agent", "engineer"], &dir)?;
+    let hub = Handle::stay(&Project::find(&dir)?, "bench")?;
+    let mut millis = Vec::with_capacity(count);
+    for id in &ids {
+        let wait = json!({ "question_id": id, "wait_seconds": 50 });
+        server.send(&call(1, "await_answer", &wait))?;
+        // The reply to a later call shows that the wait has begun, or is about to.
+        server.send(&call(2, "question_list", &json!({ "item": id.item, "limit": 1 })))?;
+        server.line()?;
+        answer(&hub, id)?;
+        let start = Instant::now();
+        let said = said(&server.line()?)?;
+        millis.push(start.elapsed().as_secs_f64() * 1000.0);
+        if said["status"] != "answered" {
+            return Err(format!("woken for nothing: {said}").into());
+        }
+    }
+    millis.sort_by(f64::total_cmp);
+    let p99 = millis[(millis.len() * 99).div_ceil(100) - 1];
+    let seen = format!("p50 {:.2} ms, p99 {p99:.2} ms of {count}", median(millis.clone()));
+    Ok(Row::at_most("MCP answer in one process, woken in another, p99 ms", p99, 10.0, seen))
+}
+
+/// What a process needs in which many calls wait; each gets its answer.
+fn waiting(dir: &Path) -> Outcome<Row> {
+    let dir = scratch(dir)?;
+    let ids = with_open_questions(&dir, WAITING)?;
+    let mut server = stdio::Server::start(&querent()?, &["mcp", "--agent", "engineer"], &dir)?;
+    for (number, id) in ids.iter().enumerate() {
+        let params = json!({
+            "name": "await_answer",
+            "arguments": { "question_id": id, "wait_seconds": 50 },
+            "_meta": { "progressToken": number },
+        });
+        server
+            .send(&json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params }).to_string())?;
+    }
+    // A sign of life of each shows that all wait.
+    let mut alive = std::collections::BTreeSet::new();
+    while alive.len() < WAITING {
+        let line: Value = serde_json::from_str(&server.line()?)?;
+        alive.insert(line["params"]["progressToken"].as_u64().ok_or_else(|| format!("it does not wait: {line}"))?);
+    }
+    let hub = Handle::stay(&Project::find(&dir)?, "bench")?;
+    ids.iter().try_for_each(|id| answer(&hub, id))?;
+    let mut answered = 0;
+    while answered < WAITING {
+        let line: Value = serde_json::from_str(&server.line()?)?;
+        answered += usize::from(line["result"]["structuredContent"]["status"] == "answered");
+    }
+    #[expect(clippy::cast_precision_loss, reason = "memory here is far below 2^52")]
+    let megabytes = server.most_memory()? as f64 / 1e6;
+    Ok(Row::at_most("MCP, 1,000 calls wait in one process, MB", megabytes, 100.0, format!("{megabytes:.1} MB")))
+}
+
+/// A project with so many items, each with an open question of its engineer to its architect.
+fn with_open_questions(dir: &Path, count: usize) -> Outcome<Vec<QuestionId>> {
+    let mut seeder = Seeder::now(&project(dir, 0)?)?;
+    (1..=count)
+        .map(|number| {
+            let item = seeder.open(&number.to_string())?;
+            seeder.question(&item)?;
+            Ok(QuestionId { item, number: 1 })
+        })
+        .collect()
+}
+
+fn answer(hub: &Handle, question: &QuestionId) -> Outcome<()> {
+    let answer = Action::Answer { question: question.clone(), answer: json!("Postgres"), note: None };
+    let architect: Party = "architect".parse()?;
+    accepted::<Value>(hub, question.item.as_str(), architect, answer).map(drop)
+}
+
+fn python() -> Outcome<PathBuf> {
+    let set = std::env::var_os(PYTHON).map(PathBuf::from);
+    set.ok_or_else(|| "this is measured by `cargo xtask bench`, which installs FastMCP".into())
+}
+
+fn initialize() -> String {
+    let client = json!({ "name": "bench", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string()
+}
+
+fn initialized() -> String {
+    json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()
+}
+
+fn call(id: usize, tool: &str, arguments: &Value) -> String {
+    let params = json!({ "name": tool, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+}
+
+/// What a tool said, if it did not refuse.
+fn said(message: &str) -> Outcome<Value> {
+    let mut message: Value = serde_json::from_str(message)?;
+    match message["result"]["structuredContent"].take() {
+        Value::Object(said) if message["result"]["isError"] != true => Ok(Value::Object(said)),
+        _ => Err(format!("refused: {message}").into()),
+    }
+}

@@ -1,0 +1,132 @@
+//! A client that speaks MCP over HTTP on one connection that stays.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::Outcome;
+
+/// A server, which is ended when this is dropped.
+pub(super) struct Server {
+    child: Child,
+    port: u16,
+}
+
+impl Server {
+    /// Starts a server on a free port; `PORT` among the arguments is replaced by it.
+    pub(super) fn start(program: &Path, arguments: &[&str], dir: &Path) -> Outcome<Self> {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let arguments = arguments.iter().map(|it| it.replace("PORT", &port.to_string()));
+        let child = Command::new(program)
+            .args(arguments)
+            .current_dir(dir)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let server = Self { child, port };
+        for _ in 0..300 {
+            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
+                return Ok(server);
+            }
+            sleep(Duration::from_millis(100));
+        }
+        Err(format!("{} does not listen", program.display()).into())
+    }
+
+    /// A client of its own.
+    pub(super) fn connect(&self, path: &'static str) -> Outcome<Client> {
+        let stream = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, self.port)))?;
+        stream.set_nodelay(true)?;
+        let mut client = Client { stream: BufReader::new(stream), path, port: self.port, session: None };
+        client.post(&super::initialize())?;
+        client.post(&super::initialized())?;
+        Ok(client)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One that is gone already is ended too.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A connection with its session.
+pub(super) struct Client {
+    stream: BufReader<TcpStream>,
+    path: &'static str,
+    port: u16,
+    session: Option<String>,
+}
+
+impl Client {
+    /// What a tool says.
+    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<Value> {
+        super::said(&self.post(&super::call(1, tool, arguments))?)
+    }
+
+    /// Posts a message; the reply is the last line of data, whether it comes as a stream of events or as one piece.
+    fn post(&mut self, message: &str) -> Outcome<String> {
+        let Self { path, port, .. } = *self;
+        let session = self.session.as_ref().map(|it| format!("mcp-session-id: {it}\r\n")).unwrap_or_default();
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\nmcp-protocol-version: 2025-11-25\r\n{session}\
+             content-length: {}\r\n\r\n{message}",
+            message.len()
+        );
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let body = self.body()?;
+        let data = body.lines().rev().find_map(|line| line.strip_prefix("data:").map(str::trim));
+        Ok(data.unwrap_or(&body).to_owned())
+    }
+
+    fn line(&mut self) -> Outcome<String> {
+        let mut line = String::new();
+        if self.stream.read_line(&mut line)? == 0 {
+            return Err("the server closed the connection".into());
+        }
+        Ok(line.trim_end().to_owned())
+    }
+
+    fn body(&mut self) -> Outcome<String> {
+        let status = self.line()?;
+        let (mut length, mut chunked) = (0, false);
+        loop {
+            let header = self.line()?;
+            let Some((name, value)) = header.split_once(':') else { break };
+            match (name.to_ascii_lowercase().as_str(), value.trim()) {
+                ("content-length", value) => length = value.parse()?,
+                ("transfer-encoding", value) => chunked = value == "chunked",
+                ("mcp-session-id", value) => self.session = Some(value.to_owned()),
+                _ => {}
+            }
+        }
+        let mut body = Vec::new();
+        if chunked {
+            loop {
+                let size = u64::from_str_radix(&self.line()?, 16)?;
+                self.stream.by_ref().take(size).read_to_end(&mut body)?;
+                self.line()?;
+                if size == 0 {
+                    break;
+                }
+            }
+        } else {
+            self.stream.by_ref().take(length).read_to_end(&mut body)?;
+        }
+        let body = String::from_utf8(body)?;
+        if status.split(' ').nth(1).is_some_and(|code| code.starts_with('2')) {
+            Ok(body)
+        } else {
+            Err(format!("{status}: {body}").into())
+        }
+    }
+}
