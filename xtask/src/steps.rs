@@ -25,7 +25,16 @@ const STEPS: &[Step] = &[
     Step {
         name: "clippy",
         run: Run::Cargo {
-            arguments: &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+            arguments: &[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--all-features",
+                "--locked",
+                "--",
+                "-D",
+                "warnings",
+            ],
             environment: &[],
         },
         cure: "fix what is printed above (if clippy is missing: `rustup component add clippy`)",

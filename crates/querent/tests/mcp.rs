@@ -155,6 +155,28 @@ fn what_is_no_json_rpc_is_answered_as_such_and_the_server_lives() {
 }
 
 #[test]
+fn a_batch_is_answered_as_one_where_the_version_has_batches() {
+    let project = Project::new();
+    let mut client = Client::start(&project, &["--agent", "engineer"], Era::Batches, json!({}));
+    let call = |id: u64, arguments: serde_json::Value| {
+        let params = json!({ "name": "question_create", "arguments": arguments });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+
+    client.send(&json!([call(101, question()), call(102, json!({ "topic": "Store" }))]));
+    let replies = client.next();
+    client.send(&json!([]));
+    let nothing = client.next();
+
+    let of = |id: u64| replies.as_array().unwrap().iter().find(|reply| reply["id"] == id).unwrap();
+    assert_eq!(of(101)["result"]["structuredContent"]["question_id"], "CLR-42-001");
+    assert_eq!(of(102)["error"]["code"], -32602);
+    assert_eq!(nothing["error"]["code"], -32600);
+    assert_eq!(client.data("question_list", json!({}))["count"], 1);
+    client.close();
+}
+
+#[test]
 fn a_form_that_is_accepted_answers_and_one_that_is_put_away_leaves_the_question_open() {
     let project = Project::new();
     let forms = json!({ "elicitation": { "form": {} } });

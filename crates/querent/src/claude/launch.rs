@@ -1,9 +1,9 @@
 //! How a session of Claude Code is resumed: the program, its arguments, and what it says.
 
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use querent_core::{Code, Parked, Question, QuestionId, Refusal};
 use serde_json::json;
@@ -14,6 +14,9 @@ use super::RESUMED_FOR;
 const PROGRAM: &str = "QUERENT_CLAUDE";
 /// How much of what the program says is kept for a reply.
 const MOST_OUTPUT: usize = 1 << 20;
+
+/// Becomes the program once it is told to. If whoever starts it dies before, it never does.
+const GATE: &str = "read -r go && exec \"$@\" </dev/null";
 
 /// The program, and what is handed on to it.
 pub(crate) struct Launcher {
@@ -46,40 +49,55 @@ impl Launcher {
         Ok(Self { program, extra: extra.to_vec(), keep })
     }
 
-    /// Runs the program until it ends; `started` is told its process.
+    /// Runs the program until it ends. `starts` is told its process before it begins, and may forbid it.
     pub(crate) fn run(
         &self,
         question: &Question,
         parked: &Parked,
         prompt: Option<&str>,
-        started: impl FnOnce(u32) -> Result<(), Refusal>,
+        starts: impl FnOnce(u32) -> Result<(), Refusal>,
     ) -> Result<Launched, Refusal> {
-        let mut command = Command::new(&self.program);
+        let mut command = behind_gate(&self.program);
         command.args(arguments(parked.handle.as_str(), &self.extra, prompt)).current_dir(&parked.directory);
         // Whoever started the session may have told its agent and item through these, and its hooks and tools need them.
         let id: &QuestionId = &question.id;
         command.env("QUERENT_AGENT", parked.agent.as_str()).env("QUERENT_ITEM", id.item.as_str());
-        command.env(RESUMED_FOR, id.to_string()).stdin(Stdio::null());
+        command.env(RESUMED_FOR, id.to_string());
         if self.keep {
             command.stdout(Stdio::piped()).stderr(Stdio::null());
         }
-        let mut child = match command.spawn() {
-            Ok(child) => child,
+        match command.spawn() {
+            Ok(child) => until_it_ends(child, starts),
             Err(error) => {
                 let output = format!("{} does not start in {}: {error}", self.program.display(), parked.directory);
-                return Ok(Launched { exit_code: None, output });
+                Ok(Launched { exit_code: None, output })
             }
-        };
-        let told = started(child.id());
-        let output = child.stdout.take().map(kept).transpose();
-        let ended = child.wait();
-        told?;
-        let broken = |error: io::Error| {
-            Refusal::new(Code::AgentError, format!("the program was lost: {error}"), "resume it again: querent resume")
-        };
-        let status = ended.map_err(broken)?;
-        Ok(Launched { exit_code: status.code(), output: output.map_err(broken)?.unwrap_or_default() })
+        }
     }
+}
+
+/// A process that becomes the program when it is told to.
+fn behind_gate(program: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", GATE, "querent"]).arg(program).stdin(Stdio::piped());
+    command
+}
+
+/// Opens the gate, unless `starts` forbids it, and waits for the end.
+fn until_it_ends(mut child: Child, starts: impl FnOnce(u32) -> Result<(), Refusal>) -> Result<Launched, Refusal> {
+    let broken = |error: io::Error| {
+        Refusal::new(Code::AgentError, format!("the program was lost: {error}"), "resume it again: querent resume")
+    };
+    let gate = child.stdin.take();
+    let started = starts(child.id()).and_then(|()| match gate {
+        Some(mut gate) => gate.write_all(b"go\n").map_err(broken),
+        None => Ok(()),
+    });
+    let output = child.stdout.take().map(kept).transpose();
+    let ended = child.wait();
+    started?;
+    let status = ended.map_err(broken)?;
+    Ok(Launched { exit_code: status.code(), output: output.map_err(broken)?.unwrap_or_default() })
 }
 
 /// What the program is called with. A call that was kept back is made by itself; a prompt beside it would be a second turn.
@@ -137,6 +155,31 @@ mod tests {
 
         assert_eq!(arguments("c-1", &extra, None), ["-p", "--resume", "c-1", "--output-format", "json"]);
         assert_eq!(arguments("c-1", &[], Some("-x")), ["-p", "--resume", "c-1", "--", "-x"]);
+    }
+
+    #[test]
+    fn a_program_begins_after_its_process_is_known_and_never_if_that_fails() {
+        let said = |starts: fn(u32) -> Result<(), Refusal>| {
+            let mut command = behind_gate(Path::new("echo"));
+            until_it_ends(command.args(["a b", "$c"]).stdout(Stdio::piped()).spawn().unwrap(), starts)
+        };
+
+        let allowed = said(|_| Ok(())).unwrap();
+        let forbidden = said(|_| Err(Refusal::new(Code::Conflict, "somebody else has it", "wait"))).unwrap_err();
+
+        assert_eq!((allowed.exit_code, allowed.output.as_str()), (Some(0), "a b $c\n"));
+        assert_eq!(forbidden.code, Code::Conflict);
+    }
+
+    #[test]
+    fn a_gate_that_nobody_opens_ends_without_the_program() {
+        let mut command = behind_gate(Path::new("echo"));
+        let mut child = command.arg("begun").stdout(Stdio::piped()).spawn().unwrap();
+
+        drop(child.stdin.take());
+        let ended = child.wait_with_output().unwrap();
+
+        assert_eq!((ended.status.success(), ended.stdout), (false, Vec::new()));
     }
 
     #[test]

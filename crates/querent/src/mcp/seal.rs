@@ -32,7 +32,11 @@ impl Seal {
 
     /// The question that a call is about, for its next round. Only the same caller can open it, in a call of the same tool.
     pub(crate) fn seal(&self, question: &QuestionId, bound: &str) -> String {
-        let options = SealOptions::new().associated_data(bound.as_bytes()).ttl(LASTS);
+        self.seal_for(LASTS, question, bound)
+    }
+
+    fn seal_for(&self, lasts: Duration, question: &QuestionId, bound: &str) -> String {
+        let options = SealOptions::new().associated_data(bound.as_bytes()).ttl(lasts);
         self.0.seal_with(question.to_string().as_bytes(), &options)
     }
 
@@ -99,5 +103,21 @@ mod tests {
         let tampered = sealed.replace(sealed.chars().nth(20).unwrap(), "_");
         assert!(again.open(&tampered, "engineer").unwrap_err().message.contains("requestState"));
         assert!(again.open("", "engineer").is_err());
+    }
+
+    #[test]
+    fn what_has_expired_is_told_with_the_way_to_go_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let seal = Seal::of(dir.path()).unwrap_or_else(|it| panic!("{it:?}"));
+        let expired = seal.seal_for(Duration::ZERO, &"CLR-42-001".parse().unwrap(), "engineer");
+
+        // It lasts to the end of the millisecond in which it was sealed.
+        let told = loop {
+            if let Err(error) = seal.open(&expired, "engineer") {
+                break error.message;
+            }
+        };
+
+        assert_eq!(told, "requestState: it has expired; call await_answer with the question's id");
     }
 }

@@ -1,13 +1,18 @@
 //! The standard streams as a transport that answers everything: a line that is no message gets its error too, and a client
 //! that closes its end still hears what it asked before.
 
+mod batch;
+
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult,
+};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
@@ -17,6 +22,8 @@ use serde_json::error::Category;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep_until};
+
+use self::batch::Batches;
 
 /// The longest line that is read: far above what a call may hold.
 const LONGEST: usize = 8 << 20;
@@ -28,6 +35,11 @@ pub(crate) struct Stdio {
     input: BufReader<StdioReader>,
     /// What is read of the next line. It is kept here because reading may be broken off at any time.
     line: Line,
+    /// What is read of a batch and not handed on yet.
+    queue: VecDeque<ClientJsonRpcMessage>,
+    /// Whether the version that was agreed on has batches.
+    has_batches: bool,
+    batches: Batches,
     output: Arc<Mutex<StdioWriter>>,
     open: Arc<Open>,
     /// When the client's end was closed.
@@ -39,6 +51,13 @@ struct Line {
     bytes: Vec<u8>,
     /// It is too long; its bytes are no longer kept.
     cut: bool,
+}
+
+/// What a line holds.
+enum Received {
+    Nothing,
+    One(Box<ClientJsonRpcMessage>),
+    Batch(Vec<ClientJsonRpcMessage>),
 }
 
 /// What is wrong with a line, and under which id it is told.
@@ -61,6 +80,9 @@ impl Stdio {
         Self {
             input: BufReader::new(input),
             line: Line::default(),
+            queue: VecDeque::new(),
+            has_batches: false,
+            batches: Batches::default(),
             output: Arc::new(Mutex::new(output)),
             open: Arc::default(),
             ended: None,
@@ -83,6 +105,16 @@ impl Stdio {
             }
         }
     }
+
+    /// A request that is cancelled has no reply.
+    fn note(&mut self, notification: &ClientNotification) {
+        let ClientNotification::CancelledNotification(cancelled) = notification else { return };
+        let Some(request) = &cancelled.params.request_id else { return };
+        if let Ok(Some(line)) = self.batches.cancel(request) {
+            let output = Arc::clone(&self.output);
+            tokio::spawn(async move { write(&output, line).await });
+        }
+    }
 }
 
 impl Line {
@@ -95,8 +127,8 @@ impl Line {
         }
     }
 
-    /// The message, or the error that is its reply. Neither for an empty line and for what wants no reply.
-    fn message(&self) -> Result<Option<ClientJsonRpcMessage>, Fault> {
+    /// The message, or those of a batch, or the error that is the reply. Nothing for an empty line and for what wants no reply.
+    fn received(&self, has_batches: bool) -> Result<Received, Fault> {
         let wrong = |why: &'static str| Fault { error: ErrorData::parse_error(why, None), id: None };
         if self.cut {
             return Err(wrong("the message is longer than 8 MiB"));
@@ -104,9 +136,17 @@ impl Line {
         let text = std::str::from_utf8(&self.bytes).map_err(|_| wrong("the message is not UTF-8"))?;
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
-            return Ok(None);
+            return Ok(Received::Nothing);
         }
-        serde_json::from_str(text).map(Some).or_else(|error| match error.classify() {
+        let read = if has_batches && text.starts_with('[') {
+            serde_json::from_str(text).map(Received::Batch)
+        } else {
+            serde_json::from_str(text).map(Received::One)
+        };
+        if matches!(&read, Ok(Received::Batch(messages)) if messages.is_empty()) {
+            return misshapen(text);
+        }
+        read.or_else(|error| match error.classify() {
             Category::Syntax | Category::Eof => Err(wrong("the message is not JSON")),
             Category::Data | Category::Io => misshapen(text),
         })
@@ -114,7 +154,7 @@ impl Line {
 }
 
 /// What is JSON and no message: a notification that nobody knows is passed over, all else is told.
-fn misshapen(text: &str) -> Result<Option<ClientJsonRpcMessage>, Fault> {
+fn misshapen(text: &str) -> Result<Received, Fault> {
     #[derive(Deserialize, Default)]
     #[serde(default)]
     struct Shape {
@@ -123,7 +163,7 @@ fn misshapen(text: &str) -> Result<Option<ClientJsonRpcMessage>, Fault> {
     }
     let Shape { id, method } = serde_json::from_str(text).unwrap_or_default();
     if id.is_none() && method.is_some() {
-        return Ok(None);
+        return Ok(Received::Nothing);
     }
     Err(Fault { error: ErrorData::invalid_request("the message is no JSON-RPC request", None), id })
 }
@@ -136,9 +176,18 @@ impl Transport<RoleServer> for Stdio {
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let is_reply = matches!(item, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
+        if let ServerJsonRpcMessage::Response(reply) = &item
+            && let ServerResult::InitializeResult(agreed) = &reply.result
+        {
+            self.has_batches = agreed.protocol_version == ProtocolVersion::V_2025_03_26;
+        }
+        let line = self.batches.write(item);
         let (output, open) = (Arc::clone(&self.output), Arc::clone(&self.open));
         async move {
-            let sent = write(&output, &item).await;
+            let sent = match line? {
+                Some(line) => write(&output, line).await,
+                None => Ok(()),
+            };
             if is_reply && open.count.fetch_sub(1, Ordering::Relaxed) == 1 {
                 open.replied.notify_one();
             }
@@ -147,15 +196,25 @@ impl Transport<RoleServer> for Stdio {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        while let Ok(true) = self.read_line().await {
-            match std::mem::take(&mut self.line).message() {
-                Ok(Some(message)) => {
-                    if matches!(message, ClientJsonRpcMessage::Request(_)) {
-                        self.open.count.fetch_add(1, Ordering::Relaxed);
-                    }
-                    return Some(message);
+        loop {
+            if let Some(message) = self.queue.pop_front() {
+                match &message {
+                    ClientJsonRpcMessage::Request(_) => drop(self.open.count.fetch_add(1, Ordering::Relaxed)),
+                    ClientJsonRpcMessage::Notification(it) => self.note(&it.notification),
+                    _ => {}
                 }
-                Ok(None) => {}
+                return Some(message);
+            }
+            if !matches!(self.read_line().await, Ok(true)) {
+                break;
+            }
+            match std::mem::take(&mut self.line).received(self.has_batches) {
+                Ok(Received::Nothing) => {}
+                Ok(Received::One(message)) => self.queue.push_back(*message),
+                Ok(Received::Batch(messages)) => {
+                    self.batches.begin(&messages);
+                    self.queue.extend(messages);
+                }
                 Err(Fault { error, id }) => {
                     // This may be broken off, which a message must not be.
                     self.open.count.fetch_add(1, Ordering::Relaxed);
@@ -179,8 +238,7 @@ impl Transport<RoleServer> for Stdio {
     }
 }
 
-async fn write(output: &Mutex<StdioWriter>, message: &ServerJsonRpcMessage) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
+async fn write(output: &Mutex<StdioWriter>, mut line: Vec<u8>) -> io::Result<()> {
     line.push(b'\n');
     let mut output = output.lock().await;
     output.write_all(&line).await?;
@@ -195,7 +253,7 @@ mod tests {
     fn told(line: &[u8]) -> Option<(String, Option<RequestId>)> {
         let mut it = Line::default();
         it.add(line);
-        it.message().err().map(|fault| (fault.error.message.into_owned(), fault.id))
+        it.received(false).err().map(|fault| (fault.error.message.into_owned(), fault.id))
     }
 
     #[track_caller]

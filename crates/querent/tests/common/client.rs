@@ -12,6 +12,8 @@ use super::Project;
 pub(crate) enum Era {
     /// With `initialize`.
     Sessions,
+    /// The same, when there were batches.
+    Batches,
     /// Without: every request carries what it needs.
     Discover,
 }
@@ -37,9 +39,9 @@ impl Client {
         let mut client = Self { child, stdin, stdout, last: 0, meta: json!({}), heard: Vec::new() };
         let info = json!({ "name": "test", "version": "1" });
         match era {
-            Era::Sessions => {
-                let hello =
-                    json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info });
+            Era::Sessions | Era::Batches => {
+                let version = if era == Era::Batches { "2025-03-26" } else { "2025-11-25" };
+                let hello = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": info });
                 client.call("initialize", hello);
                 client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
             }
