@@ -199,12 +199,13 @@ struct Open<'a> {
     question: &'a OpenQuestion,
 }
 
-/// A session that was started on an item and is not over.
-#[derive(Clone, Copy)]
+/// A session that was started on an item and is not over. What is asked of every one is held here: what is behind the
+/// references is far away.
 struct Busy<'a> {
     item: &'a Item,
     id: &'a SessionId,
     session: &'a Session,
+    agent: AgentName,
     /// Since when the item knows of no progress.
     since: Moment,
 }
@@ -216,7 +217,10 @@ impl<'a> Gathered<'a> {
             let open = item.open.iter();
             gathered.open.extend(open.map(|(number, question)| Open { item, number: *number, question }));
             let busy = item.sessions.iter().filter_map(|(id, session)| Some((id, session, session.busy_since?)));
-            gathered.busy.extend(busy.map(|(id, session, since)| Busy { item, id, session, since }));
+            gathered.busy.extend(busy.map(|(id, session, since)| {
+                let agent = session.agent.clone();
+                Busy { item, id, session, agent, since }
+            }));
         }
         gathered
     }

@@ -90,6 +90,8 @@ enum Why<'a> {
         since: Moment,
         path: &'a ProjectPath,
         lock: &'a Lock,
+        /// That of the holder.
+        rank: u32,
     },
     /// An agent answers in one of its sessions.
     Session,
@@ -99,7 +101,8 @@ type Place = petgraph::graph::EdgeIndex;
 
 struct Waits<'a> {
     graph: DiGraph<Node<'a>, Edge<'a>>,
-    sessions: Table<&'a SessionId, NodeIndex>,
+    /// By a copy of their id: what a reference leads to is far away.
+    sessions: Table<SessionId, NodeIndex>,
     agents: Table<&'a AgentName, NodeIndex>,
     ranks: Table<&'a AgentName, u32>,
 }
@@ -120,12 +123,15 @@ impl<'a> Waits<'a> {
             agents: Table::default(),
             ranks: rules.config.agents.iter().map(|(name, agent)| (name, agent.rank)).collect(),
         };
-        let escalated = scene.questions.iter().filter(|it| it.to.is_human());
+        waits.sessions.reserve(most);
+        let blocking = || gathered.open.iter().filter(|open| open.question.blocking);
+        // Only of a question that a human has it must be looked up whom it went to first.
+        let with_human = blocking().any(|open| open.question.to.is_human());
+        let looked_up = if with_human { scene.questions } else { &[] };
+        let escalated = looked_up.iter().filter(|it| it.to.is_human());
         let asked: BTreeMap<QuestionId, &AgentName> =
             escalated.filter_map(|it| Some((it.id.clone(), it.asked.agent()?))).collect();
-        waits.sessions.reserve(most);
-        let blocking = gathered.open.iter().filter(|open| open.question.blocking);
-        let questions: Vec<(Open<'a>, &AgentName)> = blocking
+        let questions: Vec<(Open<'a>, &AgentName)> = blocking()
             .filter_map(|open| Some((*open, open.question.to.agent().or_else(|| asked.get(&open.id()).copied())?)))
             .collect();
         // Only of an agent that is asked does it matter who could answer.
@@ -143,7 +149,8 @@ impl<'a> Waits<'a> {
         for (session, wait) in scene.waiting_for_files(at) {
             for path in &wait.paths {
                 for (_, lock) in index.overlapping(path).filter(|(_, lock)| lock.session != *session) {
-                    let cause = Why::Lock { waiter: session, since: wait.since, path, lock };
+                    let rank = waits.rank(&lock.agent, rules);
+                    let cause = Why::Lock { waiter: session, since: wait.since, path, lock, rank };
                     let waiter = waits.session(session, &wait.agent);
                     let holder = waits.session(&lock.session, &lock.agent);
                     waits.graph.add_edge(waiter, holder, Edge::of(cause));
@@ -151,11 +158,15 @@ impl<'a> Waits<'a> {
             }
         }
         for busy in &gathered.busy {
-            if waits.agents.contains_key(&busy.session.agent) {
+            if waits.agents.contains_key(&busy.agent) {
                 waits.session(busy.id, &busy.session.agent);
             }
         }
         waits
+    }
+
+    fn rank(&self, agent: &AgentName, rules: &Rules) -> u32 {
+        self.ranks.get(agent).copied().unwrap_or_else(|| rules.rank(agent))
     }
 
     fn agent(&mut self, agent: &'a AgentName) -> NodeIndex {
@@ -164,9 +175,9 @@ impl<'a> Waits<'a> {
     }
 
     /// A session, where its agent can answer if that is asked.
-    fn session(&mut self, id: &'a SessionId, agent: &'a AgentName) -> NodeIndex {
+    fn session(&mut self, id: &SessionId, agent: &'a AgentName) -> NodeIndex {
         let (graph, agents) = (&mut self.graph, &self.agents);
-        *self.sessions.entry(id).or_insert_with(|| {
+        *self.sessions.entry(id.clone()).or_insert_with(|| {
             let place = graph.add_node(Node::Session(agent));
             if let Some(agent) = agents.get(agent) {
                 graph.add_edge(*agent, place, Edge::of(Why::Session));
@@ -222,12 +233,11 @@ impl<'a> Waits<'a> {
     /// The wait of a circle that is given up: the question of the most downstream asker; in a circle of files alone, the
     /// files of the most downstream holder. Of equal ones, the youngest.
     fn yields(&self, circle: &[Place], rules: &Rules) -> Place {
-        let rank = |agent: &AgentName| self.ranks.get(agent).copied().unwrap_or_else(|| rules.rank(agent));
         let key = |place: &Place| match self.graph[*place].cause {
             Why::Question(item, number, question) => {
-                (2, rank(&question.agent), question.created_at, Some((item, number)), None)
+                (2, self.rank(&question.agent, rules), question.created_at, Some((item, number)), None)
             }
-            Why::Lock { waiter, since, lock, .. } => (1, rank(&lock.agent), since, None, Some(waiter)),
+            Why::Lock { waiter, since, rank, .. } => (1, rank, since, None, Some(waiter)),
             Why::Session => (0, 0, Moment::from_millis(0), None, None),
         };
         circle.iter().max_by_key(|place| key(place)).copied().unwrap_or_default()

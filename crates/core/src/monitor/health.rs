@@ -17,7 +17,7 @@ pub(super) fn find(scene: &Scene<'_>, busy: &[Busy<'_>], patience: &Patience, at
     let mut findings = Vec::new();
     let mut locked = None;
     let least = patience.least();
-    for Busy { item, id, session, since } in busy.iter().copied() {
+    for &Busy { item, id, session, since, .. } in busy {
         if at.since(since) < least && scene.signs.gone.is_empty() {
             continue;
         }
