@@ -155,6 +155,43 @@ fn what_is_no_json_rpc_is_answered_as_such_and_the_server_lives() {
 }
 
 #[test]
+fn a_client_hears_of_every_change_from_the_moment_that_it_is_promised() {
+    let project = Project::new();
+    let inbox = "querent://inbox";
+    let mut modern = Client::start(&project, &["--agent", "engineer"], Era::Discover, json!({}));
+    let mut earlier = Client::engineer(&project);
+
+    modern.request("subscriptions/listen", json!({ "notifications": { "resourceSubscriptions": [inbox] } }));
+    assert_eq!(modern.next()["method"], "notifications/subscriptions/acknowledged");
+    earlier.call("resources/subscribe", json!({ "uri": inbox }));
+    project.ok(&[
+        "ask",
+        "--item",
+        "42",
+        "--from",
+        "engineer",
+        "--to",
+        "human",
+        "--topic",
+        "Store",
+        "--question",
+        "Why?",
+    ]);
+
+    for client in [&mut modern, &mut earlier] {
+        let told = loop {
+            let message = client.next();
+            if message["method"] == "notifications/resources/updated" {
+                break message;
+            }
+        };
+        assert_eq!(told["params"]["uri"], inbox);
+        let read = client.call("resources/read", json!({ "uri": inbox }));
+        assert!(read["contents"][0]["text"].as_str().unwrap().contains("CLR-42-001"), "{read}");
+    }
+}
+
+#[test]
 fn a_batch_is_answered_as_one_where_the_version_has_batches() {
     let project = Project::new();
     let mut client = Client::start(&project, &["--agent", "engineer"], Era::Batches, json!({}));

@@ -119,7 +119,7 @@ impl Server {
         lock(&self.inner.begun).clone()
     }
 
-    /// What a client of an earlier era wants to be told.
+    /// What the client wants to be told.
     pub(crate) fn watched(&self) -> &Watched {
         &self.watched
     }
@@ -237,7 +237,7 @@ impl ServerHandler for Server {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(watch::granted(requested))
+        Some(watch::granted(self, requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {

@@ -1,10 +1,11 @@
 //! Tells clients what changed: earlier eras by URI, the era without sessions on the stream that it listens to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use querent_core::{Record, Refusal};
+use querent_hub::Subscription;
 use rmcp::ErrorData;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
@@ -12,11 +13,14 @@ use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use super::resources;
 use super::server::{Server, lock};
 
-/// What a client of an earlier era wants to be told.
+/// What a client wants to be told.
 #[derive(Default)]
 pub(crate) struct Watched {
+    /// Resources, in an earlier era.
     uris: Mutex<BTreeSet<String>>,
     is_followed: AtomicBool,
+    /// Streams that are promised and not listened to yet, in the era without sessions.
+    promised: Mutex<VecDeque<Subscription>>,
 }
 
 impl Watched {
@@ -63,8 +67,10 @@ async fn tell(server: &Server, peer: &Peer<RoleServer>, record: &Record) -> Resu
     Ok(())
 }
 
-/// What of a wish to be told can be granted.
-pub(crate) fn granted(requested: &SubscriptionFilter) -> SubscriptionFilter {
+/// What of a wish to be told can be granted. From here on nothing is missed: the client hears of the promise before it listens.
+pub(crate) fn granted(server: &Server, requested: &SubscriptionFilter) -> SubscriptionFilter {
+    // What fails here is told when it listens.
+    lock(&server.watched().promised).extend(server.hub().subscribe_from_now());
     let mut granted = requested.clone();
     (granted.tools_list_changed, granted.prompts_list_changed) = (None, None);
     if let Some(uris) = &mut granted.resource_subscriptions {
@@ -75,8 +81,10 @@ pub(crate) fn granted(requested: &SubscriptionFilter) -> SubscriptionFilter {
 
 /// Tells a client of the era without sessions, until it listens no longer.
 pub(crate) async fn listen(server: &Server, context: SubscriptionContext) -> Result<(), ErrorData> {
-    let mut log =
-        server.hub().subscribe_from_now().map_err(|refusal| ErrorData::internal_error(refusal.message, None))?;
+    let promised = lock(&server.watched().promised).pop_front();
+    let mut log = promised
+        .map_or_else(|| server.hub().subscribe_from_now(), Ok)
+        .map_err(|refusal| ErrorData::internal_error(refusal.message, None))?;
     let accepted = context.accepted().clone();
     let uris: BTreeSet<String> = accepted.resource_subscriptions.unwrap_or_default().into_iter().collect();
     loop {
