@@ -2,12 +2,13 @@
 
 use crate::assumption::{AssumptionStatus, Reviewed};
 use crate::event::{Event, ExpiryEffect, Record, SessionParked};
-use crate::item::{Item, OpenQuestion, Settled, Stage};
+use crate::item::{Item, OpenQuestion, Stage};
 use crate::moment::Moment;
 use crate::news::Board;
 use crate::parked::{Claim, Parked};
 use crate::question::{Entry, EntryKind, Question, Status};
 use crate::session::Session;
+use crate::settled::{Settled, Settlements};
 use crate::state::State;
 use crate::stream::Stream;
 use crate::{AgentName, Answer, AssumptionId, Fingerprint, Party, Provenance, SessionId, Via};
@@ -48,7 +49,7 @@ pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
                 answered: std::collections::BTreeSet::new(),
                 autonomy: opened.autonomy,
                 assumptions: std::collections::BTreeMap::new(),
-                settled: std::collections::BTreeMap::new(),
+                settled: Settlements::default(),
                 parked: std::collections::BTreeMap::new(),
                 board: Board::default(),
                 version: record.version,
@@ -267,7 +268,7 @@ fn item_learns_of_question(item: &mut Item, number: u32, record: &Record) {
 
 fn waits(item: &mut Item, number: u32, waits: &OpenQuestion) {
     item.answered.remove(&number);
-    let settled = item.settled.remove(&number).map(|it| it.pattern);
+    let settled = item.settled.remove(number).map(|it| it.pattern);
     let open = item.open.remove(&number);
     let (strict, about_session) = open.as_ref().map_or((false, false), |open| (open.strict, open.about_session));
     let pattern = open.map_or(settled, |open| open.pattern);
@@ -278,7 +279,7 @@ fn waits(item: &mut Item, number: u32, waits: &OpenQuestion) {
 fn remember(item: &mut Item, number: u32, pattern: Option<Fingerprint>, answer: &Answer) {
     if let (Some(pattern), Provenance::Human | Provenance::Agent) = (pattern, answer.provenance) {
         let human = answer.provenance == Provenance::Human;
-        item.remember(number, Settled { pattern, at: answer.at, human });
+        item.settled.insert(number, Settled { pattern, at: answer.at, human });
     }
 }
 

@@ -14,6 +14,7 @@ use crate::party::Party;
 use crate::policy::Autonomy;
 use crate::question::{Question, Status, words};
 use crate::session::Session;
+use crate::settled::Settlements;
 
 /// An item without the text of its questions: what every decision about it needs, however long its history is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,8 +56,8 @@ pub struct Item {
     #[serde(default)]
     pub assumptions: BTreeMap<u32, Assumption>,
     /// The last questions that somebody answered, by number: what they are known by.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub settled: BTreeMap<u32, Settled>,
+    #[serde(default, skip_serializing_if = "Settlements::is_empty")]
+    pub settled: Settlements,
     /// The sessions that wait outside of any process, by the number of their question.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parked: BTreeMap<u32, Parked>,
@@ -68,18 +69,9 @@ pub struct Item {
 }
 
 impl Item {
-    /// Remembers that a question has an answer.
-    pub(crate) fn remember(&mut self, number: u32, settled: Settled) {
-        self.settled.insert(number, settled);
-        if self.settled.len() > MOST_SETTLED {
-            self.settled.pop_first();
-        }
-    }
-
     /// Which of its questions that are known by this was answered last: by a human, or by anybody.
     pub(crate) fn last_answered(&self, pattern: &Fingerprint, by_human: bool) -> Option<(QuestionId, Moment)> {
-        let same = self.settled.iter().filter(|(_, it)| it.pattern == *pattern && (it.human || !by_human));
-        same.max_by_key(|(number, it)| (it.at, **number)).map(|(number, it)| (self.question_id(*number), it.at))
+        self.settled.last(pattern, by_human).map(|(number, at)| (self.question_id(number), at))
     }
 
     /// Whether it is `merged` or `failed`.
@@ -152,20 +144,6 @@ pub struct OpenQuestion {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub about_session: bool,
 }
-
-/// What an item remembers of a question that has an answer, so that it is not asked twice.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settled {
-    /// What it is known by.
-    pub pattern: Fingerprint,
-    /// When it was answered.
-    pub at: Moment,
-    /// Whether a human answered it.
-    pub human: bool,
-}
-
-/// How many answered questions an item remembers.
-const MOST_SETTLED: usize = 256;
 
 impl OpenQuestion {
     /// What the item keeps of `question`.

@@ -79,6 +79,7 @@ mod refusal;
 pub mod reply;
 mod resources;
 mod session;
+mod settled;
 mod state;
 mod stream;
 mod table;
@@ -105,7 +106,7 @@ pub use id::{
     AgentName, AlertId, AssumptionId, ComponentName, Fingerprint, ItemId, LearnedId, OperationId, ProgramHandle,
     QuestionId, SessionId,
 };
-pub use item::{Item, OpenQuestion, Outcome, Settled, Stage};
+pub use item::{Item, OpenQuestion, Outcome, Stage};
 pub use learned::{Knowledge, Learned, LearnedStatus, Lesson, Meaning, Noted, Why};
 pub use moment::{Moment, Span};
 pub use news::{Board, News};
@@ -122,6 +123,7 @@ pub use refusal::{Code, Refusal};
 pub use reply::Envelope;
 pub use resources::{Lock, Release, Resources, Wait};
 pub use session::{Process, Session, SessionStatus};
+pub use settled::{Settled, Settlements};
 pub use state::State;
 pub use stream::{Shared, Stream};
 pub use workflow::{Step, Workflow};

@@ -1,0 +1,122 @@
+//! What an item remembers of its questions that have an answer, so that nothing is asked twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::id::Fingerprint;
+use crate::moment::Moment;
+
+/// How many answered questions an item remembers.
+const MOST_SETTLED: usize = 256;
+
+/// A question that has an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// What it is known by.
+    pub pattern: Fingerprint,
+    /// When it was answered.
+    pub at: Moment,
+    /// Whether a human answered it.
+    pub human: bool,
+}
+
+/// The last questions of an item that have an answer. Found by their number and by what they are known by.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settlements {
+    by_number: BTreeMap<u32, Settled>,
+    by_pattern: BTreeSet<(Fingerprint, u32)>,
+}
+
+impl Settlements {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.by_number.is_empty()
+    }
+
+    /// Remembers that a question has an answer, and forgets the oldest if these are too many.
+    pub(crate) fn insert(&mut self, number: u32, settled: Settled) {
+        self.remove(number);
+        self.by_pattern.insert((settled.pattern, number));
+        self.by_number.insert(number, settled);
+        if self.by_number.len() > MOST_SETTLED
+            && let Some(oldest) = self.by_number.keys().next().copied()
+        {
+            self.remove(oldest);
+        }
+    }
+
+    /// Forgets a question.
+    pub(crate) fn remove(&mut self, number: u32) -> Option<Settled> {
+        let settled = self.by_number.remove(&number)?;
+        self.by_pattern.remove(&(settled.pattern, number));
+        Some(settled)
+    }
+
+    /// Which of those that are known by this was answered last, and when: by a human, or by anybody.
+    pub(crate) fn last(&self, pattern: &Fingerprint, by_human: bool) -> Option<(u32, Moment)> {
+        let same = self.by_pattern.range((*pattern, 0)..=(*pattern, u32::MAX));
+        let answered = same.filter_map(|(_, number)| Some((*number, self.by_number.get(number)?)));
+        let counts = answered.filter(|(_, it)| it.human || !by_human);
+        counts.max_by_key(|(number, it)| (it.at, *number)).map(|(number, it)| (number, it.at))
+    }
+}
+
+/// By number alone: the rest follows.
+impl Serialize for Settlements {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.by_number.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Settlements {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let by_number = BTreeMap::<u32, Settled>::deserialize(deserializer)?;
+        let by_pattern = by_number.iter().map(|(number, it)| (it.pattern, *number)).collect();
+        Ok(Self { by_number, by_pattern })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(words: &str, at: i64, human: bool) -> Settled {
+        Settled { pattern: Fingerprint::of(words.as_bytes()), at: Moment::from_millis(at), human }
+    }
+
+    fn last(all: &Settlements, words: &str, by_human: bool) -> Option<u32> {
+        all.last(&Fingerprint::of(words.as_bytes()), by_human).map(|(number, _)| number)
+    }
+
+    #[test]
+    fn the_last_of_those_that_are_the_same_is_found() {
+        let mut all = Settlements::default();
+        for (number, it) in
+            [(1, settled("tea", 10, true)), (2, settled("tea", 30, false)), (3, settled("cup", 40, true))]
+        {
+            all.insert(number, it);
+        }
+
+        assert_eq!((last(&all, "tea", false), last(&all, "tea", true)), (Some(2), Some(1)));
+        assert_eq!(last(&all, "cake", false), None);
+        all.insert(2, settled("cake", 50, false));
+        assert_eq!((last(&all, "tea", false), last(&all, "cake", false)), (Some(1), Some(2)));
+        all.remove(1);
+        assert_eq!(last(&all, "tea", false), None);
+    }
+
+    #[test]
+    fn the_oldest_are_forgotten_and_what_is_stored_is_read_back() {
+        let mut all = Settlements::default();
+        for number in 1..=300 {
+            all.insert(number, settled(&number.to_string(), 0, false));
+        }
+
+        let read: Settlements = serde_json::from_value(serde_json::to_value(&all).unwrap()).unwrap();
+
+        assert_eq!(read, all);
+        assert_eq!((read.by_number.len(), read.by_pattern.len()), (MOST_SETTLED, MOST_SETTLED));
+        assert_eq!((last(&read, "44", false), last(&read, "45", false)), (None, Some(45)));
+    }
+}
