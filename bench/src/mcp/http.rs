@@ -30,6 +30,7 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()?;
         let server = Self { child, port };
+        // Not every server says when it listens, so each is tried.
         for _ in 0..300 {
             if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
                 return Ok(server);

@@ -181,7 +181,6 @@ impl Files {
         let _lock = writer.lock(&self.shared)?;
         let ledgers = LedgersLock::wait(layout)?;
         writer.store = None;
-        *hold(&self.shared.view) = None;
         recover::recover_with(layout, &ledgers)?;
         recover::rewrite_all(layout, &ledgers)
     }

@@ -164,19 +164,7 @@ fn a_client_hears_of_every_change_from_the_moment_that_it_is_promised() {
     modern.request("subscriptions/listen", json!({ "notifications": { "resourceSubscriptions": [inbox] } }));
     assert_eq!(modern.next()["method"], "notifications/subscriptions/acknowledged");
     earlier.call("resources/subscribe", json!({ "uri": inbox }));
-    project.ok(&[
-        "ask",
-        "--item",
-        "42",
-        "--from",
-        "engineer",
-        "--to",
-        "human",
-        "--topic",
-        "Store",
-        "--question",
-        "Why?",
-    ]);
+    let id = project.asks_human();
 
     for client in [&mut modern, &mut earlier] {
         let told = loop {
@@ -187,7 +175,7 @@ fn a_client_hears_of_every_change_from_the_moment_that_it_is_promised() {
         };
         assert_eq!(told["params"]["uri"], inbox);
         let read = client.call("resources/read", json!({ "uri": inbox }));
-        assert!(read["contents"][0]["text"].as_str().unwrap().contains("CLR-42-001"), "{read}");
+        assert!(read["contents"][0]["text"].as_str().unwrap().contains(&id), "{read}");
     }
 }
 
