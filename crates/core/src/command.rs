@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::access::Role;
 use crate::alert::Alarm;
 use crate::answer::Expected;
 use crate::assumption::{Confidence, RiskIfWrong, Source, Verdict};
 use crate::id::{
-    AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, ProgramHandle, QuestionId, SessionId,
+    AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, ProgramHandle, QuestionId, SecretHash, SessionId,
+    TokenId,
 };
 use crate::item::Outcome;
 use crate::moment::{Moment, Span};
@@ -380,6 +382,34 @@ pub enum SharedAction {
         /// Which.
         alert: AlertId,
     },
+    /// A person lets somebody in.
+    CreateToken {
+        /// Whose it is.
+        name: Option<String>,
+        /// What its bearer may do.
+        role: Role,
+        /// What the secret is known by.
+        hash: SecretHash,
+        /// How long it is good.
+        expires_in: Option<Span>,
+    },
+    /// A person lets somebody in no more.
+    RevokeToken {
+        /// Which.
+        token: TokenId,
+    },
+    /// A person gives out a way in that can be used once.
+    OfferLogin {
+        /// Whose.
+        token: TokenId,
+        /// What its code is known by.
+        hash: SecretHash,
+    },
+    /// Somebody comes in by it.
+    UseLogin {
+        /// What its code is known by.
+        hash: SecretHash,
+    },
 }
 
 impl SharedCommand {
@@ -394,6 +424,10 @@ impl SharedCommand {
             SharedAction::Revoke { .. } => Shared::Knowledge,
             SharedAction::Own { .. } => Shared::Resources,
             SharedAction::Raise(_) | SharedAction::Acknowledge { .. } => Shared::Alerts,
+            SharedAction::CreateToken { .. }
+            | SharedAction::RevokeToken { .. }
+            | SharedAction::OfferLogin { .. }
+            | SharedAction::UseLogin { .. } => Shared::Access,
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! One file a command. This one only finds it.
 
+mod access;
 mod advance;
 mod alert;
 mod answer;
@@ -132,6 +133,13 @@ pub(crate) fn decide_shared(
         SharedAction::Own { path, agent } => own::decide(path, agent.as_ref(), by, rules)?,
         SharedAction::Raise(alarm) => alert::raise(state, (**alarm).clone(), at).into_iter().collect(),
         SharedAction::Acknowledge { alert } => vec![alert::acknowledge(state, *alert, by, via)?],
+        SharedAction::CreateToken { name, role, hash, expires_in } => {
+            let wanted = access::Wanted { name: name.as_deref(), role, hash, expires_in: *expires_in };
+            vec![access::create(state, &wanted, by, rules, at)?]
+        }
+        SharedAction::RevokeToken { token } => vec![access::revoke(state, *token, by)?],
+        SharedAction::OfferLogin { token, hash } => vec![access::offer_login(state, *token, hash, by, at)?],
+        SharedAction::UseLogin { hash } => vec![access::use_login(state, hash, at)?],
     })
 }
 

@@ -145,6 +145,14 @@ events! {
     AlertRaised = "alert_raised",
     /// Somebody has.
     AlertAcknowledged = "alert_acknowledged",
+    /// Somebody is let in.
+    TokenCreated = "token_created",
+    /// Somebody is let in no more.
+    TokenRevoked = "token_revoked",
+    /// A way in was given out that can be used once.
+    LoginOffered = "login_offered",
+    /// It was used.
+    LoginUsed = "login_used",
     /// A session waits outside of any process.
     SessionParked = "session_parked",
     /// It goes on.
@@ -199,6 +207,10 @@ impl Event {
             | Self::FileOwned(_)
             | Self::AlertRaised(_)
             | Self::AlertAcknowledged(_)
+            | Self::TokenCreated(_)
+            | Self::TokenRevoked(_)
+            | Self::LoginOffered(_)
+            | Self::LoginUsed(_)
             | Self::SessionParked(_)
             | Self::SessionWoken(_)
             | Self::SessionClaimed(_)
@@ -223,6 +235,9 @@ impl Event {
             | Self::LockWaitEnded(_)
             | Self::FileOwned(_) => Some(Shared::Resources),
             Self::AlertRaised(_) | Self::AlertAcknowledged(_) => Some(Shared::Alerts),
+            Self::TokenCreated(_) | Self::TokenRevoked(_) | Self::LoginOffered(_) | Self::LoginUsed(_) => {
+                Some(Shared::Access)
+            }
             _ => None,
         }
     }

@@ -85,11 +85,11 @@ name!(
     /// The id of an item: `42`, `login-page`.
     ItemId,
     "item",
-    "1 to 64 of a-z, 0-9 and `-`, beginning with a letter or digit; `quota`, `knowledge`, `resources` and `alerts` are taken",
+    "1 to 64 of a-z, 0-9 and `-`, beginning with a letter or digit; `quota`, `knowledge`, `resources`, `alerts` and `access` are taken",
     |text| {
         let mut bytes = text.bytes();
         text.len() <= 64
-            && !matches!(text, "quota" | "knowledge" | "resources" | "alerts")
+            && !matches!(text, "quota" | "knowledge" | "resources" | "alerts" | "access")
             && bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
             && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
     }
@@ -242,6 +242,22 @@ counted!(
     "ALR",
     "alert_id",
     "ALR-<NNN>, like ALR-001"
+);
+
+counted!(
+    /// The id of a token, `TOK-<NNN>`: its place among all that were made.
+    TokenId,
+    "TOK",
+    "token_id",
+    "TOK-<NNN>, like TOK-001"
+);
+
+name!(
+    /// What a secret is known by without being kept: its SHA-256, in 64 hexadecimal digits.
+    SecretHash,
+    "hash",
+    "64 hexadecimal digits in lower case",
+    |text| text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 );
 
 name!(

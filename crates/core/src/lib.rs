@@ -47,6 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod access;
 mod advice;
 mod alert;
 pub mod answer;
@@ -87,6 +88,7 @@ pub mod view;
 pub mod wire;
 mod workflow;
 
+pub use access::{Access, LoginLink, Role, Token};
 pub use advice::{advice, advice_on_follow_up};
 pub use alert::{Alarm, Alert, Alerts};
 pub use answer::{Answer, Expected, LearnedFrom, Provenance};
@@ -104,7 +106,7 @@ pub use evolve::{evolve, evolve_item, evolve_question, fold};
 pub use guide::{AgentGuide, Guide, HumanGuide, StepGuide, guide};
 pub use id::{
     AgentName, AlertId, AssumptionId, ComponentName, Fingerprint, ItemId, LearnedId, OperationId, ProgramHandle,
-    QuestionId, SessionId,
+    QuestionId, SecretHash, SessionId, TokenId,
 };
 pub use item::{Item, OpenQuestion, Outcome, Stage};
 pub use learned::{Knowledge, Learned, LearnedStatus, Lesson, Meaning, Noted, Why};

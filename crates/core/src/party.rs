@@ -99,4 +99,10 @@ pub enum Via {
     Mcp,
     /// The form that a person filled in where their agent runs.
     Elicitation,
+    /// A call of the HTTP API.
+    Http,
+    /// A page in a browser.
+    Web,
+    /// The inbox in a terminal.
+    Tui,
 }

@@ -11,14 +11,14 @@ use crate::answer::Answer;
 use crate::assumption::Assumption;
 use crate::command::{Action, Command, SharedAction, SharedCommand};
 use crate::event::{Event, Record};
-use crate::id::{AgentName, QuestionId, SessionId};
+use crate::id::{AgentName, QuestionId, SessionId, TokenId};
 use crate::item::Stage;
 use crate::party::Party;
 use crate::path::ProjectPath;
 use crate::question::{Question, Status};
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
-use crate::view::{ItemView, LearnedView, SessionView, sessions};
+use crate::view::{ItemView, LearnedView, SessionView, TokenView, sessions};
 
 /// A reply as it is sent: `{"ok":true,"data":…}` or `{"ok":false,"error":…}`. Kept as text, so that a replay is the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,6 +176,13 @@ pub struct OwnReply {
     pub owner: Option<AgentName>,
 }
 
+/// Of `token revoke` and of those who make one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TokenReply {
+    /// The token, without its secret.
+    pub token: Option<TokenView>,
+}
+
 /// Of `alerts ack`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AlertReply {
@@ -308,7 +315,14 @@ pub(crate) fn shared_reply(state: &State, command: &SharedCommand) -> Envelope {
         SharedAction::Acknowledge { alert } => {
             Envelope::ok(&AlertReply { alert: state.alerts.recent.get(&alert.0).cloned() })
         }
+        SharedAction::CreateToken { .. } => token_reply(state, TokenId(state.access.made)),
+        SharedAction::RevokeToken { token } | SharedAction::OfferLogin { token, .. } => token_reply(state, *token),
+        SharedAction::UseLogin { .. } => Envelope::ok(&json!(null)),
     }
+}
+
+fn token_reply(state: &State, token: TokenId) -> Envelope {
+    Envelope::ok(&TokenReply { token: state.access.tokens.get(&token.0).map(TokenView::of) })
 }
 
 fn stage(state: &State) -> Option<Stage> {

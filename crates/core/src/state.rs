@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::access::Access;
 use crate::alert::Alerts;
 use crate::event::Record;
 use crate::id::{ItemId, QuestionId};
@@ -31,6 +32,8 @@ pub struct State {
     pub resources: Resources,
     /// What people should look at.
     pub alerts: Alerts,
+    /// Who may come in over the network.
+    pub access: Access,
 }
 
 impl State {
@@ -67,6 +70,7 @@ impl State {
             Stream::Shared(Shared::Knowledge) => self.knowledge.version,
             Stream::Shared(Shared::Resources) => self.resources.version,
             Stream::Shared(Shared::Alerts) => self.alerts.version,
+            Stream::Shared(Shared::Access) => self.access.version,
         }
     }
 
@@ -77,6 +81,7 @@ impl State {
             Shared::Knowledge => std::mem::swap(&mut self.knowledge, &mut other.knowledge),
             Shared::Resources => std::mem::swap(&mut self.resources, &mut other.resources),
             Shared::Alerts => std::mem::swap(&mut self.alerts, &mut other.alerts),
+            Shared::Access => std::mem::swap(&mut self.access, &mut other.access),
         }
     }
 
@@ -96,6 +101,7 @@ impl State {
             Shared::Knowledge => take!(knowledge),
             Shared::Resources => take!(resources),
             Shared::Alerts => take!(alerts),
+            Shared::Access => take!(access),
         }
     }
 }

@@ -30,11 +30,13 @@ pub enum Shared {
     Resources,
     /// What people should look at.
     Alerts,
+    /// Who may come in over the network.
+    Access,
 }
 
 impl Shared {
     /// Every one there is.
-    pub const ALL: [Self; 4] = [Self::Quota, Self::Knowledge, Self::Resources, Self::Alerts];
+    pub const ALL: [Self; 5] = [Self::Quota, Self::Knowledge, Self::Resources, Self::Alerts, Self::Access];
 
     /// Its name.
     pub const fn as_str(self) -> &'static str {
@@ -43,6 +45,7 @@ impl Shared {
             Self::Knowledge => "knowledge",
             Self::Resources => "resources",
             Self::Alerts => "alerts",
+            Self::Access => "access",
         }
     }
 }

@@ -8,6 +8,7 @@ mod locks;
 mod report;
 mod session;
 mod thread;
+mod token;
 
 pub use board::{ItemView, ReadyView, ready};
 pub use digest::{CategoryCount, Digest, DigestBuilder, PairCount, Percentiles, TimeToAnswer, TopicCount};
@@ -17,3 +18,4 @@ pub use locks::{LockView, LocksView, OwnerView, locks};
 pub use report::{nothing_settled, rate, report, times};
 pub use session::{ParkedView, SessionView, sessions};
 pub use thread::thread;
+pub use token::TokenView;

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
-    Action, AgentName, Assumption, AssumptionFilter, Code, Command, Envelope, Gate, Item, ItemId, Knowledge, Moment,
-    OperationId, Question, QuestionId, Record, Refusal, Rules, Shared, SharedCommand, State, Ticket, nearest,
+    Access, Action, AgentName, Assumption, AssumptionFilter, Code, Command, Envelope, Gate, Item, ItemId, Knowledge,
+    Moment, OperationId, Question, QuestionId, Record, Refusal, Rules, Shared, SharedCommand, State, Ticket, nearest,
     needs_of_tick,
 };
 use querent_journal::files::{Ledgers, Options};
@@ -29,6 +29,8 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     /// When a monitor last had nothing to do, and what the last record was.
     pub(crate) calm: Mutex<Option<(Moment, u64)>>,
+    /// Who may come in, and up to which record that is so.
+    pub(crate) access: Mutex<Option<(u64, Arc<Access>)>>,
 }
 
 impl Handle {
@@ -60,7 +62,7 @@ impl Handle {
     }
 
     fn on(journal: Box<dyn Journal>, rules: Source, clock: Arc<dyn Clock>) -> Self {
-        Self { inner: Arc::new(Inner { journal, rules, clock, calm: Mutex::new(None) }) }
+        Self { inner: Arc::new(Inner { journal, rules, clock, calm: Mutex::new(None), access: Mutex::new(None) }) }
     }
 
     /// The rules as they are now.

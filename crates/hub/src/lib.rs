@@ -3,6 +3,7 @@
 //! A surface holds a [`Handle`] and nothing else. The handle reads the clock and the project's files, runs what is due, hands
 //! commands through the journal, answers queries with the core's views, and waits without polling.
 
+mod access;
 mod clock;
 mod config;
 mod digest;
@@ -17,6 +18,7 @@ mod paths;
 mod processes;
 mod project;
 mod rules;
+mod secrets;
 mod triggers;
 mod wait;
 
@@ -28,5 +30,6 @@ pub use locks::Wanted;
 pub use parking::{Resumption, Untold};
 pub use processes::process;
 pub use project::Project;
+pub use secrets::Key;
 pub use triggers::{Fired, Happening, Installed, Shipped, Skipped, TriggerView, Triggers};
 pub use wait::{Awaited, Subscription};

@@ -19,7 +19,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use commands::{
     alerts, answer, ask, assume, assumptions, await_answer, beat, completions, connect, demo, digest, disconnect,
     doctor, escalate, events, follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor, own, questions,
-    ready, resolve, resume, serve, show, state, status, trigger, unlock, withdraw,
+    ready, resolve, resume, serve, show, state, status, token, trigger, unlock, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -113,6 +113,7 @@ enum Command {
     Own(own::Args),
     Mcp(mcp::Args),
     Serve(serve::Args),
+    Token(token::Args),
     Events(events::Args),
     Digest(digest::Args),
     Guide(guide::Args),
@@ -178,6 +179,7 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Locks(args) => locks::run(&args, context),
         Command::Mcp(args) => mcp::run(&args, context),
         Command::Serve(args) => serve::run(&args, context),
+        Command::Token(args) => token::run(args, context),
         Command::Own(args) => own::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Digest(args) => digest::run(&args, context),

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::access::Role;
 use crate::alert::Alarm;
 use crate::answer::Answer;
 use crate::assumption::Assumption;
 use crate::command::Cause;
 use crate::id::{
-    AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, ProgramHandle, QuestionId, SessionId,
+    AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, ProgramHandle, QuestionId, SecretHash, SessionId,
+    TokenId,
 };
 use crate::item::{OpenQuestion, Outcome, Stage};
 use crate::learned::Learned;
@@ -381,6 +383,38 @@ data! {
         alert: AlertId,
         /// Through which surface.
         via: Via,
+    }
+    /// Somebody is let in.
+    TokenCreated {
+        /// The token.
+        token: TokenId,
+        /// Whose it is.
+        name: Option<String>,
+        /// What its bearer may do.
+        role: Role,
+        /// What the secret is known by.
+        hash: SecretHash,
+        /// Until when it is good.
+        expires_at: Option<Moment>,
+    }
+    /// Somebody is let in no more.
+    TokenRevoked {
+        /// The token.
+        token: TokenId,
+    }
+    /// A way in was given out that can be used once.
+    LoginOffered {
+        /// Whose.
+        token: TokenId,
+        /// What its code is known by.
+        hash: SecretHash,
+        /// Until when it may be used.
+        expires_at: Moment,
+    }
+    /// It was used.
+    LoginUsed {
+        /// Whose it was.
+        token: TokenId,
     }
     /// A session waits outside of any process.
     SessionParked {

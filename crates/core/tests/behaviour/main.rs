@@ -15,6 +15,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod access;
 mod answering;
 mod asking;
 mod assuming;

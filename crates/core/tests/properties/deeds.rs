@@ -37,6 +37,8 @@ pub(crate) enum Deed {
     Parks { by: usize, question: prop::sample::Index, steps: Vec<Wish> },
     /// A person has seen an alert.
     Acknowledges(u32),
+    /// Somebody is let in, logs in, and is let in no more.
+    LetsIn { role: &'static str, minutes: u64, steps: u32 },
     /// The monitor looks, and does what follows.
     Watches,
     /// Somebody edits the workflow: it has these steps in this order.
@@ -138,6 +140,8 @@ fn deed() -> impl Strategy<Value = Deed> {
         2 => (0..4_usize, any::<prop::sample::Index>(), parking())
             .prop_map(|(by, question, steps)| Deed::Parks { by, question, steps }),
         1 => (1..4_u32).prop_map(Deed::Acknowledges),
+        1 => (prop::sample::select(vec!["human", "observer", "agent:engineer"]), 1..60_u64, 0..4_u32)
+            .prop_map(|(role, minutes, steps)| Deed::LetsIn { role, minutes, steps }),
         4 => Just(Deed::Watches),
         1 => steps().prop_map(Deed::EditsWorkflow),
         1 => (policy(), prop_oneof![Just(0_u32), Just(5), Just(30)])

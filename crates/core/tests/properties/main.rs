@@ -113,7 +113,10 @@ proptest! {
 fn the_lives_that_are_made_up_meet_every_kind_of_event() {
     let mut runner = TestRunner::deterministic();
     let mut met = BTreeSet::new();
-    for _ in 0..1_500 {
+    for _ in 0..6_000 {
+        if met.len() == Event::TYPES.len() {
+            break;
+        }
         let deeds = life().new_tree(&mut runner).unwrap().current();
         met.extend(live(&deeds).records.iter().map(|record| record.event.type_name()));
     }

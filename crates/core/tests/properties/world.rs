@@ -5,7 +5,7 @@ use querent_core::wire::{Line, decode, encode};
 use querent_core::{
     Action, AlertId, Batch, Command, Envelope, Event, Gate, Item, ItemId, LearnedId, Moment, Needs, Operation,
     OperationId, Party, Question, QuestionId, Record, Rules, Shared, SharedAction, SharedCommand, Span, State, Status,
-    Ticket, Via, act, apply, apply_shared, due, needs, needs_of_tick, tick,
+    Ticket, TokenId, Via, act, apply, apply_shared, due, needs, needs_of_tick, tick,
 };
 
 use crate::deeds::{Deed, Wish};
@@ -84,6 +84,20 @@ impl World {
                 }
             }
             Deed::Acknowledges(number) => self.share(SharedAction::Acknowledge { alert: AlertId(*number) }),
+            Deed::LetsIn { role, minutes, steps } => {
+                let hash = |digit: &str| digit.repeat(64).parse().unwrap();
+                let (role, expires_in) = (role.parse().unwrap(), Some(Span::minutes(*minutes)));
+                self.share(SharedAction::CreateToken { name: None, role, hash: hash("a"), expires_in });
+                let token = TokenId(self.state.access.made);
+                let steps = [
+                    SharedAction::OfferLogin { token, hash: hash("c") },
+                    SharedAction::UseLogin { hash: hash("c") },
+                    SharedAction::RevokeToken { token },
+                ]
+                .into_iter()
+                .take(*steps as usize);
+                steps.for_each(|step| self.share(step));
+            }
             Deed::Watches => self.watch(),
             Deed::EditsWorkflow(order) => {
                 let steps = project::rules().workflows["feature"].steps.clone();

@@ -6,8 +6,8 @@ use querent_core::wire::Line;
 use querent_core::{
     Action, AgentName, AlertId, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence,
     Fallback, Gate, Kind, LearnedId, Moment, OnTimeout, Outcome, Park, Party, Process, Program, QuestionId, Risk,
-    RiskIfWrong, Rules, SharedAction, SharedCommand, Source, Span, State, Ticket, Verdict, Via, act, apply,
-    apply_shared, tick,
+    RiskIfWrong, Role, Rules, SharedAction, SharedCommand, Source, Span, State, Ticket, TokenId, Verdict, Via, act,
+    apply, apply_shared, tick,
 };
 use serde_json::{Value, json};
 
@@ -58,6 +58,7 @@ fn tell() -> Vec<Line> {
     hold_files(&mut story);
     lose_a_session(&mut story);
     park_a_session(&mut story);
+    let_people_in(&mut story);
     story.tell("engineer", Action::FinishSession { session: None, keep: false });
     story.tell("human", Action::EndItem { outcome: Outcome::Merged });
     story.lines
@@ -119,6 +120,18 @@ fn lose_a_session(story: &mut Story) {
     let batches = act(&mut story.state, &command, &story.rules, story.now);
     story.keep(batches);
     story.share("human:zoë", SharedAction::Acknowledge { alert: AlertId(1) });
+}
+
+/// People are let in over the network, log in once, and are let in no more.
+fn let_people_in(story: &mut Story) {
+    let hash = |digit: &str| digit.repeat(64).parse().unwrap();
+    let (name, expires_in) = (Some("zoë".to_owned()), Some(Span::minutes(60)));
+    story.share("human:zoë", SharedAction::CreateToken { name, role: Role::Human, hash: hash("a"), expires_in });
+    let role = Role::Agent(engineer());
+    story.share("human:zoë", SharedAction::CreateToken { name: None, role, hash: hash("b"), expires_in: None });
+    story.share("human:zoë", SharedAction::OfferLogin { token: TokenId(1), hash: hash("c") });
+    story.share("human", SharedAction::UseLogin { hash: hash("c") });
+    story.share("human:zoë", SharedAction::RevokeToken { token: TokenId(2) });
 }
 
 /// A session ends to wait for an answer, is resumed twice, and its program is told.

@@ -68,6 +68,7 @@ pub(crate) fn read_shared(layout: &Layout, which: Shared) -> Result<Found<State>
         Shared::Knowledge => read(layout, &path, |_| true)?.map(|knowledge| State { knowledge, ..State::default() }),
         Shared::Resources => read(layout, &path, |_| true)?.map(|resources| State { resources, ..State::default() }),
         Shared::Alerts => read(layout, &path, |_| true)?.map(|alerts| State { alerts, ..State::default() }),
+        Shared::Access => read(layout, &path, |_| true)?.map(|access| State { access, ..State::default() }),
     })
 }
 
@@ -103,6 +104,7 @@ pub(crate) fn write_shared(layout: &Layout, which: Shared, state: &State, as_of:
         Shared::Knowledge => seal(&state.knowledge, as_of),
         Shared::Resources => seal(&state.resources, as_of),
         Shared::Alerts => seal(&state.alerts, as_of),
+        Shared::Access => seal(&state.access, as_of),
     };
     write(layout, &layout.shared(which), &text)
 }

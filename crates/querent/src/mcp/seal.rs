@@ -1,31 +1,24 @@
 //! What a client carries for us between two rounds of a call, sealed so that nobody can change it.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
 use std::time::Duration;
 
 use querent_core::{Code, QuestionId, Refusal};
+use querent_hub::{Key, Project};
 use rmcp::ErrorData;
 use rmcp::model::{RequestStateCodec, RequestStateError, SealOptions};
 
 /// How long a form may lie on a person's desk.
 const LASTS: Duration = Duration::from_hours(24);
-const KEY: &str = "mcp.key";
 
 /// Seals and opens. Its key stands in the project, so that a server that was started again still knows its own.
 pub(crate) struct Seal(RequestStateCodec);
 
 impl Seal {
-    /// With the key of the project whose `.querent/` this is; made if there is none.
-    pub(crate) fn of(querent: &Path) -> Result<Self, Refusal> {
-        let key = key(&querent.join("run")).map_err(|error| {
-            let message = format!("the key of this project's MCP server cannot be read or made: {error}");
-            Refusal::new(Code::StorageError, message, "check that .querent/run can be written")
-        })?;
-        let codec = RequestStateCodec::try_new(key).map_err(|error| {
-            let hint = format!("remove .querent/run/{KEY}; the next call makes a new one");
-            Refusal::new(Code::StorageError, format!("the key of this project's MCP server is damaged: {error}"), hint)
+    /// With the key of the project; made if there is none.
+    pub(crate) fn of(project: &Project) -> Result<Self, Refusal> {
+        let codec = RequestStateCodec::try_new(Key::of(project, "mcp")?.bytes()).map_err(|error| {
+            let message = format!("the key of this project's MCP server is damaged: {error}");
+            Refusal::new(Code::StorageError, message, "remove .querent/run/mcp.key; the next call makes a new one")
         })?;
         Ok(Self(codec))
     }
@@ -54,38 +47,6 @@ impl Seal {
     }
 }
 
-/// The key in the file, or a new one. Of several who make one at once, the first one's is kept.
-fn key(run: &Path) -> io::Result<Vec<u8>> {
-    let path = run.join(KEY);
-    match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        read => return read,
-    }
-    fs::create_dir_all(run)?;
-    let mut key = [0_u8; 32];
-    getrandom::fill(&mut key).map_err(io::Error::other)?;
-    let made = tempfile(run, &key)?;
-    let linked = fs::hard_link(&made, &path);
-    fs::remove_file(&made)?;
-    match linked {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => fs::read(&path),
-    }
-}
-
-/// A file of our own with the key, which only its owner reads.
-fn tempfile(run: &Path, key: &[u8]) -> io::Result<std::path::PathBuf> {
-    let path = run.join(format!("{KEY}.{}", std::process::id()));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&path)?;
-    file.write_all(key)?;
-    file.sync_all()?;
-    Ok(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,10 +54,11 @@ mod tests {
     #[test]
     fn what_was_sealed_is_opened_by_the_same_caller_also_after_a_restart_and_by_nobody_else() {
         let dir = tempfile::tempdir().unwrap();
+        let (project, _) = Project::init(dir.path(), None, "feature").unwrap_or_else(|it| panic!("{it:?}"));
         let question: QuestionId = "CLR-42-001".parse().unwrap();
-        let sealed = Seal::of(dir.path()).unwrap_or_else(|it| panic!("{it:?}")).seal(&question, "engineer");
+        let sealed = Seal::of(&project).unwrap_or_else(|it| panic!("{it:?}")).seal(&question, "engineer");
 
-        let again = Seal::of(dir.path()).unwrap_or_else(|it| panic!("{it:?}"));
+        let again = Seal::of(&project).unwrap_or_else(|it| panic!("{it:?}"));
 
         assert_eq!(again.open(&sealed, "engineer").unwrap(), question);
         assert!(again.open(&sealed, "architect").is_err());
@@ -108,7 +70,8 @@ mod tests {
     #[test]
     fn what_has_expired_is_told_with_the_way_to_go_on() {
         let dir = tempfile::tempdir().unwrap();
-        let seal = Seal::of(dir.path()).unwrap_or_else(|it| panic!("{it:?}"));
+        let (project, _) = Project::init(dir.path(), None, "feature").unwrap_or_else(|it| panic!("{it:?}"));
+        let seal = Seal::of(&project).unwrap_or_else(|it| panic!("{it:?}"));
         let expired = seal.seal_for(Duration::ZERO, &"CLR-42-001".parse().unwrap(), "engineer");
 
         // It lasts to the end of the millisecond in which it was sealed.

@@ -98,7 +98,7 @@ impl Server {
         if let Some(seal) = self.inner.seal.get() {
             return Ok(seal);
         }
-        let made = Seal::of(&self.inner.project.dir())?;
+        let made = Seal::of(&self.inner.project)?;
         Ok(self.inner.seal.get_or_init(|| made))
     }
 
