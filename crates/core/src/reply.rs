@@ -311,13 +311,12 @@ pub(crate) fn shared_reply(state: &State, command: &SharedCommand) -> Envelope {
             Envelope::ok(&Revoked { learned: state.knowledge.learned.get(&learned.0).map(LearnedView) })
         }
         SharedAction::Own { path, agent } => Envelope::ok(&OwnReply { path: path.clone(), owner: agent.clone() }),
-        SharedAction::Raise(_) => Envelope::ok(&json!(null)),
+        SharedAction::Raise(_) | SharedAction::UseLogin { .. } => Envelope::ok(&json!(null)),
         SharedAction::Acknowledge { alert } => {
             Envelope::ok(&AlertReply { alert: state.alerts.recent.get(&alert.0).cloned() })
         }
         SharedAction::CreateToken { .. } => token_reply(state, TokenId(state.access.made)),
         SharedAction::RevokeToken { token } | SharedAction::OfferLogin { token, .. } => token_reply(state, *token),
-        SharedAction::UseLogin { .. } => Envelope::ok(&json!(null)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The way in for every surface: commands and queries.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
@@ -13,6 +13,7 @@ use querent_journal::{Files, Journal, Snapshot, Update, Which};
 use serde_json::json;
 
 use crate::clock::{Clock, SystemClock};
+use crate::follow::Feed;
 use crate::jobs::{Carry, CarryShared, Tick};
 use crate::project::Project;
 use crate::rules::Source;
@@ -31,6 +32,8 @@ pub(crate) struct Inner {
     pub(crate) calm: Mutex<Option<(Moment, u64)>>,
     /// Who may come in, and up to which record that is so.
     pub(crate) access: Mutex<Option<(u64, Arc<Access>)>>,
+    /// The one reader for all who follow the log.
+    pub(crate) feed: Mutex<Weak<Feed>>,
 }
 
 impl Handle {
@@ -62,7 +65,16 @@ impl Handle {
     }
 
     fn on(journal: Box<dyn Journal>, rules: Source, clock: Arc<dyn Clock>) -> Self {
-        Self { inner: Arc::new(Inner { journal, rules, clock, calm: Mutex::new(None), access: Mutex::new(None) }) }
+        Self {
+            inner: Arc::new(Inner {
+                journal,
+                rules,
+                clock,
+                calm: Mutex::new(None),
+                access: Mutex::new(None),
+                feed: Mutex::new(Weak::new()),
+            }),
+        }
     }
 
     /// The rules as they are now.

@@ -14,6 +14,8 @@ use crate::handle::Handle;
 
 /// The safety net under the file system's events: how long a lost one is noticed later.
 const SAFETY: Duration = Duration::from_secs(2);
+/// How long a wait sleeps at most: a clock may be set, and a machine may have slept.
+const LONGEST: Duration = Duration::from_secs(30);
 /// How many records are read ahead.
 const AHEAD: usize = 256;
 
@@ -34,11 +36,14 @@ pub enum Awaited {
 impl Handle {
     /// Waits until the question is answered or settled. Its deadlines fire on time meanwhile.
     pub async fn await_answer(&self, id: &QuestionId, timeout: Option<Duration>) -> Result<Awaited, Refusal> {
-        let (changed, _watch) = self.changes()?;
+        let mut follower = self.follow_item(&id.item)?;
         // A time that no clock reaches is for ever.
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
-            let notified = changed.notified();
+            if follower.is_broken() {
+                follower = self.follow_item(&id.item)?;
+            }
+            let notified = follower.changed.notified();
             let (question, item) = self.question_and_item(id)?;
             if !question.status.is_open() {
                 // The caller acts on the answer: it must be durable first.
@@ -48,7 +53,7 @@ impl Handle {
             }
             let due = item.open.values().filter_map(|open| open.due).min();
             let patience =
-                due.map_or(SAFETY, |due| Duration::from_millis(due.since(self.now()).as_millis()).min(SAFETY));
+                due.map_or(LONGEST, |due| Duration::from_millis(due.since(self.now()).as_millis()).min(LONGEST));
             tokio::select! {
                 () = notified => {}
                 () = sleep(patience) => {}
