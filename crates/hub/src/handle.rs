@@ -1,5 +1,6 @@
 //! The way in for every surface: commands and queries.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, Weak};
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
@@ -15,6 +16,7 @@ use serde_json::json;
 use crate::clock::{Clock, SystemClock};
 use crate::follow::Feed;
 use crate::jobs::{Carry, CarryShared, Tick};
+use crate::listing::Listing;
 use crate::project::Project;
 use crate::rules::Source;
 
@@ -34,6 +36,10 @@ pub(crate) struct Inner {
     pub(crate) access: Mutex<Option<(u64, Arc<Access>)>>,
     /// The one reader for all who follow the log.
     pub(crate) feed: Mutex<Weak<Feed>>,
+    /// How many questions the last monitor looked at.
+    pub(crate) surveyed: AtomicU64,
+    /// The order of the questions, for lists in pages.
+    pub(crate) listing: Mutex<Listing>,
 }
 
 impl Handle {
@@ -70,9 +76,11 @@ impl Handle {
                 journal,
                 rules,
                 clock,
-                calm: Mutex::new(None),
-                access: Mutex::new(None),
-                feed: Mutex::new(Weak::new()),
+                calm: Mutex::default(),
+                access: Mutex::default(),
+                feed: Mutex::default(),
+                surveyed: AtomicU64::new(0),
+                listing: Mutex::default(),
             }),
         }
     }
@@ -89,7 +97,12 @@ impl Handle {
 
     /// Carries out a command, once for each operation id; without one, a fresh one is made. Durable when this returns.
     pub fn execute(&self, command: &Command, operation: Option<OperationId>) -> Envelope {
-        let tried = self.try_execute(command, operation);
+        self.execute_at(command, None, operation)
+    }
+
+    /// The same if the item still has this version; else a `conflict` whose details name both. A replay replies as it did.
+    pub fn execute_at(&self, command: &Command, version: Option<u64>, operation: Option<OperationId>) -> Envelope {
+        let tried = self.try_execute(command, version, operation);
         let reply = tried.unwrap_or_else(|refusal| Envelope::refused(&self.with_nearest(refusal)));
         if matches!(command.action, Action::StartSession { .. } | Action::FinishSession { .. }) {
             // What the monitor cannot do now it does next time; the command is done.
@@ -98,7 +111,12 @@ impl Handle {
         reply
     }
 
-    fn try_execute(&self, command: &Command, operation: Option<OperationId>) -> Result<Envelope, Refusal> {
+    fn try_execute(
+        &self,
+        command: &Command,
+        version: Option<u64>,
+        operation: Option<OperationId>,
+    ) -> Result<Envelope, Refusal> {
         let ticket = match operation {
             Some(id) => Ticket::new(id, command),
             None => Ticket::fresh(random_operation()?, command),
@@ -106,7 +124,7 @@ impl Handle {
         let rules = self.rules()?;
         self.free_quota(command, &rules)?;
         let clock = Arc::clone(&self.inner.clock);
-        let carry = Carry { command: command.clone(), ticket: ticket.clone(), rules, clock };
+        let carry = Carry { command: command.clone(), ticket: ticket.clone(), version, rules, clock };
         let update = Update { stream: command.item.clone().into(), ticket: Some(ticket), job: Box::new(carry) };
         let reply = self.inner.journal.update(update)?;
         // Only a refusal is looked into, to say which item was probably meant. Everything else is passed on as it is.
@@ -273,7 +291,7 @@ impl Handle {
     }
 
     /// Runs what is due on an item; says whether anything was.
-    fn settle(&self, item: &Item) -> Result<bool, Refusal> {
+    pub(crate) fn settle(&self, item: &Item) -> Result<bool, Refusal> {
         if needs_of_tick(item, self.now()).questions.is_empty() {
             return Ok(false);
         }
@@ -332,7 +350,7 @@ pub(crate) fn all(snapshot: &dyn Snapshot, which: Which) -> Result<Vec<Item>, Re
 }
 
 /// The questions of an item that can have the wanted status.
-fn numbers(item: &Item, status: StatusFilter) -> Vec<u32> {
+pub(crate) fn numbers(item: &Item, status: StatusFilter) -> Vec<u32> {
     match status {
         StatusFilter::Active if item.has_ended() => Vec::new(),
         StatusFilter::Active => {

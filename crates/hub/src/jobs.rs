@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use querent_core::{
-    Applied, Command, Envelope, Item, Needs, Rules, SharedCommand, State, Ticket, act, apply, apply_shared, needs,
-    needs_of_tick, tick,
+    Applied, Code, Command, Envelope, Item, Needs, Refusal, Rules, SharedCommand, State, Ticket, act, apply,
+    apply_shared, needs, needs_of_tick, tick,
 };
 use querent_journal::Job;
+use serde_json::json;
 
 use crate::clock::Clock;
 
@@ -14,6 +15,8 @@ use crate::clock::Clock;
 pub(crate) struct Carry {
     pub(crate) command: Command,
     pub(crate) ticket: Ticket,
+    /// The version that the item must have; any, if none is named.
+    pub(crate) version: Option<u64>,
     pub(crate) rules: Arc<Rules>,
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -24,8 +27,20 @@ impl Job for Carry {
     }
 
     fn run(&mut self, state: &mut State) -> Applied {
-        apply(state, &self.command, &self.ticket, &self.rules, self.clock.now())
+        let version = state.item.as_ref().map(|item| item.version);
+        match (self.version, version) {
+            (Some(wanted), Some(version)) if wanted != version => {
+                Applied { batches: Vec::new(), reply: Envelope::refused(&changed(&self.command, wanted, version)) }
+            }
+            _ => apply(state, &self.command, &self.ticket, &self.rules, self.clock.now()),
+        }
     }
+}
+
+fn changed(command: &Command, wanted: u64, version: u64) -> Refusal {
+    let message = format!("item {} is at version {version}, not at {wanted}", command.item);
+    Refusal::new(Code::Conflict, message, "read it again, and send the call with its new version if it still holds")
+        .with(json!({ "field": "version", "wanted": wanted, "version": version }))
 }
 
 /// One that is about what all items share.

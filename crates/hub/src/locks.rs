@@ -6,8 +6,8 @@ use std::time::Duration;
 use querent_core::reply::LockReply;
 use querent_core::view::{LocksView, locks};
 use querent_core::{
-    Action, Code, Command, ComponentName, Envelope, ItemId, Moment, OperationId, Party, ProjectPath, Refusal,
-    Resources, SessionId, Shared, Span, Via,
+    Action, AgentName, Code, Command, ComponentName, Envelope, ItemId, Moment, OperationId, Party, ProjectPath,
+    Refusal, Resources, SessionId, Shared, Span, Via,
 };
 use querent_journal::{Beat, Pulse, Which};
 use tokio::time::{Instant, sleep};
@@ -105,6 +105,12 @@ impl Handle {
         let (item, by) = self.holder(session)?;
         let action = Action::Unlock { session: session.clone(), paths };
         Ok(self.execute(&Command { item, by, via, action }, operation))
+    }
+
+    /// The agent whose session this is.
+    pub fn agent_of(&self, session: &SessionId) -> Result<AgentName, Refusal> {
+        let (_, by) = self.holder(session)?;
+        by.agent().cloned().ok_or_else(|| Refusal::invalid("session", "this is no agent's session", "name another"))
     }
 
     /// The item that a session is on, and its agent.

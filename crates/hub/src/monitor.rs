@@ -1,6 +1,7 @@
 //! The monitor at work: the core surveys, the hub carries out what follows. Any number of monitors may run at once: each deed
 //! is judged again where it is recorded, so it happens once.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use querent_core::monitor::{Deed, Finding, Scene, Signs, survey};
@@ -15,6 +16,8 @@ use crate::processes;
 const MOST_LOOKS: usize = 4;
 /// How long a look that found nothing to do stands for the next one, where nothing is recorded meanwhile.
 const CALM: Span = Span::seconds(1);
+/// The same, where there is much to look at: a survey is not to take more than a small part of the time.
+const MOST_CALM: Span = Span::seconds(15);
 /// When the beats of sessions are forgotten.
 const FORGOTTEN: Span = Span::minutes(24 * 60);
 
@@ -41,11 +44,12 @@ impl Handle {
         Ok(findings)
     }
 
-    /// The monitor as a side effect of queries: a process that answers many of them looks once a second where nothing happens.
+    /// The monitor as a side effect of queries: a process that answers many of them looks once a second where nothing happens
+    /// and little is open.
     pub(crate) fn monitor_unless_calm(&self) -> Result<(), Refusal> {
         let (now, head) = (self.now(), self.inner.journal.read()?.head());
         let calm = || self.inner.calm.lock().unwrap_or_else(PoisonError::into_inner);
-        if calm().is_some_and(|(at, seen)| seen == head && at <= now && now.since(at) < CALM) {
+        if calm().is_some_and(|(at, seen)| seen == head && at <= now && now.since(at) < self.calm_span()) {
             return Ok(());
         }
         let is_calm = self.monitor(false)?.iter().all(|finding| finding.actions.is_empty());
@@ -53,11 +57,18 @@ impl Handle {
         Ok(())
     }
 
+    /// How long a look stands: a second, and a millisecond more for each question that it took.
+    fn calm_span(&self) -> Span {
+        let surveyed = self.inner.surveyed.load(Ordering::Relaxed);
+        Span::millis(CALM.as_millis().saturating_add(surveyed)).min(MOST_CALM)
+    }
+
     /// What is wrong now, and the signs of life that say so.
     fn look(&self) -> Result<(Vec<Finding>, Signs), Refusal> {
         let snapshot = self.inner.journal.read()?;
         let items = all(&*snapshot, Which::Active)?;
         let questions = active_questions(&*snapshot, &items)?;
+        self.inner.surveyed.store(questions.len() as u64, Ordering::Relaxed);
         let shared = (snapshot.shared(Shared::Resources)?.resources, snapshot.shared(Shared::Alerts)?.alerts);
         let signs = self.signs(&items)?;
         let (resources, alerts) = (&shared.0, &shared.1);

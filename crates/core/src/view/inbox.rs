@@ -49,23 +49,25 @@ impl StatusFilter {
         matches!(self, Self::Active | Self::Open | Self::Stale | Self::Stuck | Self::Escalated)
     }
 
-    /// Whether a question is shown.
-    pub fn shows(self, question: &Question) -> bool {
-        let status = question.status;
+    /// Whether a question of this status may be shown.
+    pub fn may_show(self, status: Status) -> bool {
         match self {
             Self::Active => status.is_open() || status == Status::Answered,
             Self::Open => status == Status::Open,
             Self::Answered => status == Status::Answered,
             Self::Resolved => status == Status::Resolved,
             Self::Stale => status == Status::Stale,
-            Self::Stuck => {
-                status == Status::Escalated && matches!(question.cause, Some(Cause::Stuck | Cause::Deadlock))
-            }
-            Self::Escalated => status == Status::Escalated,
+            Self::Stuck | Self::Escalated => status == Status::Escalated,
             Self::Expired => status == Status::Expired,
             Self::Withdrawn => status == Status::Withdrawn,
             Self::All => true,
         }
+    }
+
+    /// Whether a question is shown.
+    pub fn shows(self, question: &Question) -> bool {
+        let is_stuck = || matches!(question.cause, Some(Cause::Stuck | Cause::Deadlock));
+        self.may_show(question.status) && (self != Self::Stuck || is_stuck())
     }
 }
 
