@@ -189,6 +189,18 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     }
 }
 
+/// Every command, and every command below one, as the HTTP API names them.
+#[cfg(test)]
+pub(crate) fn commands_in_snake_case() -> std::collections::BTreeSet<String> {
+    let mut names = std::collections::BTreeSet::new();
+    for command in Cli::command().get_subcommands() {
+        let name = command.get_name().replace('-', "_");
+        names.extend(command.get_subcommands().map(|below| format!("{name}_{}", below.get_name().replace('-', "_"))));
+        names.insert(name);
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

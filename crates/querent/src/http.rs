@@ -1,11 +1,15 @@
 //! HTTP: what a server that stays offers to many clients at once.
 
+mod api;
+mod who;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use axum::serve::ListenerExt;
@@ -66,7 +70,8 @@ impl Site {
         listener: TcpListener,
         stopped: impl Future<Output = ()> + Send + 'static,
     ) -> std::io::Result<()> {
-        let routes = Router::new().route("/mcp", any(nobody)).route("/mcp/{agent}", any(agent)).with_state(self);
+        let routes = Router::new().route("/mcp", any(nobody)).route("/mcp/{agent}", any(agent));
+        let routes = routes.merge(api::routes()).layer(from_fn(local)).with_state(self);
         // A reply is written in pieces; without this the last one waits for the client's acknowledgement of the first.
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         axum::serve(listener, routes).with_graceful_shutdown(stopped).await
@@ -96,6 +101,12 @@ impl Site {
             .with_allowed_origins(own)
             .enforce_origin_validation()
     }
+}
+
+/// On loopback, whoever is at this machine.
+async fn local(mut request: Request, next: Next) -> Response {
+    request.extensions_mut().insert(who::Who::Local);
+    next.run(request).await
 }
 
 /// Whoever does not say who it is only reads.

@@ -5,6 +5,8 @@ mod cli;
 mod clients;
 mod http;
 mod mcp;
+mod paging;
+mod schema;
 
 fn main() -> std::process::ExitCode {
     cli::main()

@@ -1,38 +1,6 @@
-//! JSON Schemas of arguments and replies, in the plain words that every client and model API takes: no references, no unions
-//! of types.
+//! JSON Schemas of what surfaces take and reply, in the plain words that every client and model API takes.
 
-use std::sync::Arc;
-
-use rmcp::model::JsonObject;
 use serde_json::{Value, json};
-
-/// An object with these properties, of which some must be there. Others are refused.
-pub(crate) fn arguments<const N: usize>(properties: [(&str, Value); N], required: &[&str]) -> Arc<JsonObject> {
-    let properties: JsonObject = properties.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-    let schema =
-        json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
-    Arc::new(object(schema))
-}
-
-/// What a tool replies: these properties, or a refusal.
-pub(crate) fn reply<const N: usize>(properties: [(&str, Value); N], optional: &[&str]) -> Arc<JsonObject> {
-    let required: Vec<&str> =
-        properties.iter().map(|(name, _)| *name).filter(|name| !optional.contains(name)).collect();
-    let properties: JsonObject = properties.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-    let refusal = json!({
-        "type": "object",
-        "description": "A refusal: what was wrong and what to do. The result has isError.",
-        "properties": {
-            "code": text("What went wrong, for programs"),
-            "message": text("What went wrong, in a sentence"),
-            "hint": text("What to do next"),
-            "details": { "type": "object" },
-        },
-        "required": ["code", "message", "hint"],
-    });
-    let reply = json!({ "type": "object", "properties": properties, "required": required });
-    Arc::new(object(json!({ "type": "object", "anyOf": [reply, refusal] })))
-}
 
 /// A text.
 pub(crate) fn text(description: &str) -> Value {
@@ -95,12 +63,4 @@ pub(crate) fn answer() -> Value {
 /// What the asker does next, in a reply.
 pub(crate) fn next() -> Value {
     text("What to do next; there while the question is open")
-}
-
-/// A schema as the object that it is.
-fn object(schema: Value) -> JsonObject {
-    match schema {
-        Value::Object(object) => object,
-        _ => JsonObject::new(),
-    }
 }

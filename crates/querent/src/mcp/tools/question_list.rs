@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use querent_core::view::{Filter, QuestionView, StatusFilter};
-use querent_core::{ItemId, Party, Question, QuestionId, Refusal};
+use querent_core::{ItemId, Party, Question};
 use rmcp::model::JsonObject;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,6 +13,7 @@ use super::{Nature, Tool};
 use crate::mcp::call::Call;
 use crate::mcp::outcome::{Halt, Said};
 use crate::mcp::schema::{arguments, number, or_null, reply, text, word};
+use crate::paging::{self, MOST, Page};
 
 pub(super) const TOOL: Tool = Tool {
     name: "question_list",
@@ -26,9 +27,6 @@ you are to answer, and item to see what is open where you work. A long list come
     output,
     run: |arguments, call| Box::pin(async move { run(arguments, &call) }),
 };
-
-const USUAL: usize = 100;
-const MOST: u32 = 500;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,35 +48,12 @@ struct Reply<'a> {
 
 fn run(arguments: JsonObject, call: &Call) -> Result<Said, Halt> {
     let Args { item, to, status, limit, cursor } = super::read(arguments)?;
-    let after = cursor.as_deref().map(place).transpose()?;
-    let limit = limit.unwrap_or(USUAL).clamp(1, MOST as usize);
-    let mut found = call.look(|hub| {
-        if let Some(agent) = to.as_ref().and_then(Party::agent) {
-            hub.rules()?.agent(agent)?;
-        }
-        hub.questions(item.as_ref(), &Filter { to, status })
-    })?;
-    if let Some(after) = after {
-        found.retain(|question| (question.created_at.millis(), &question.id) > (after.0, &after.1));
-    }
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let next = found.last().filter(|_| more).map(cursor_after);
+    let (filter, limit) = (Filter { to, status }, paging::limit(limit));
+    let Page { entries: found, next } =
+        call.look(|hub| paging::questions(hub, item.as_ref(), &filter, cursor.as_deref(), limit))?;
     let questions: Vec<_> = found.iter().map(|question| QuestionView { question, with_thread: false }).collect();
     let text = words(&found, next.as_deref());
     Ok(Said::new(&Reply { count: questions.len(), questions, next_cursor: next }, text))
-}
-
-/// Where the next page begins: after this question.
-fn cursor_after(question: &Question) -> String {
-    format!("{}.{}", question.created_at.millis(), question.id)
-}
-
-fn place(cursor: &str) -> Result<(i64, QuestionId), Refusal> {
-    let parsed = cursor.split_once('.').and_then(|(at, id)| Some((at.parse().ok()?, id.parse().ok()?)));
-    parsed.ok_or_else(|| {
-        Refusal::invalid("cursor", "this is no cursor of a question list", "give next_cursor of the last page, or none")
-    })
 }
 
 fn words(questions: &[Question], next: Option<&str>) -> String {

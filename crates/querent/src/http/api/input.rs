@@ -1,0 +1,224 @@
+//! What a request says: its path, its query and its body as one object that fits the route's schema. What does not is refused
+//! with the name of the field.
+
+use std::error::Error;
+
+use axum::body::{Bytes, to_bytes};
+use axum::extract::{RawPathParams, Request};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::Response;
+use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
+use querent_core::{Refusal, nearest};
+use serde_json::{Map, Value, json};
+
+use super::reply::Said;
+use super::schema::{Field, nullable};
+use super::{Route, Verb};
+
+/// The largest body that is read: far above what a question may hold.
+const LARGEST: usize = 1 << 20;
+
+/// A route with what it takes at hand.
+pub(super) struct Checked {
+    pub(super) route: &'static Route,
+    pub(super) fields: Vec<Field>,
+    /// Of all that it takes; none if the schema itself were wrong, which a test rules out.
+    validator: Option<Validator>,
+}
+
+impl Checked {
+    pub(super) fn new(route: &'static Route) -> Self {
+        let mut fields = (route.fields)();
+        for field in &mut fields {
+            field.in_path = route.path.contains(&format!("{{{}}}", field.name));
+            // Many clients send null for what they do not want to say.
+            if route.verb == Verb::Post && !field.required {
+                field.schema = nullable(field.schema.take());
+            }
+        }
+        let validator = jsonschema::validator_for(&object(fields.iter())).ok();
+        Self { route, fields, validator }
+    }
+
+    /// The schema of the body; none for a route that takes none.
+    pub(super) fn body_schema(&self) -> Option<Value> {
+        (self.route.verb == Verb::Post).then(|| object(self.fields.iter().filter(|field| !field.in_path)))
+    }
+
+    /// What a request says.
+    pub(super) async fn read(&self, params: &RawPathParams, request: Request) -> Result<Map<String, Value>, Response> {
+        let refused = |refusal: Refusal| Said::refused(&refusal).response(None);
+        let query = self.query(request.uri().query().unwrap_or_default()).map_err(refused)?;
+        let mut given = match self.route.verb {
+            Verb::Get => query,
+            Verb::Post => self.body(request).await?,
+        };
+        for (name, value) in params {
+            given.insert(name.to_owned(), Value::String(value.to_owned()));
+        }
+        self.check(&given).map_err(refused)?;
+        given.retain(|name, value| !value.is_null() || self.fields.iter().any(|it| it.name == name && it.required));
+        Ok(given)
+    }
+
+    fn query(&self, query: &str) -> Result<Map<String, Value>, Refusal> {
+        let mut given = Map::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decoded(name)?, decoded(value)?);
+            let known = self.fields.iter().filter(|it| !it.in_path && self.route.verb == Verb::Get);
+            let Some(field) = known.clone().find(|it| it.name == name) else {
+                return Err(unknown(&name, known.map(|it| it.name), "query parameter"));
+            };
+            if given.insert(name.clone(), typed(field, value)?).is_some() {
+                return Err(Refusal::invalid(&name, format!("`{name}` is there twice"), "give it once"));
+            }
+        }
+        Ok(given)
+    }
+
+    async fn body(&self, request: Request) -> Result<Map<String, Value>, Response> {
+        let refused = |refusal: Refusal| Said::refused(&refusal).response(None);
+        let is_json = request.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).is_some_and(|it| {
+            it.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+        });
+        let bytes = to_bytes(request.into_body(), LARGEST).await.map_err(|error| unread(&error))?;
+        if bytes.is_empty() {
+            return Ok(Map::new());
+        }
+        if !is_json {
+            let refusal =
+                Refusal::invalid("Content-Type", "the body is not marked as JSON", "send it as application/json");
+            return Err(refused(refusal));
+        }
+        let given = parsed(&bytes).map_err(refused)?;
+        for name in given.keys() {
+            let known = self.fields.iter().filter(|it| !it.in_path).map(|it| it.name);
+            if !known.clone().any(|it| it == name) {
+                return Err(refused(unknown(name, known, "field")));
+            }
+        }
+        Ok(given)
+    }
+
+    fn check(&self, given: &Map<String, Value>) -> Result<(), Refusal> {
+        let is_missing = |field: &&Field| field.required && !given.contains_key(field.name);
+        if let Some(Field { name, .. }) = self.fields.iter().find(is_missing) {
+            let hint = format!("give {name}; see the schema of the request in /openapi.json");
+            return Err(Refusal::invalid(name, format!("`{name}` is missing"), hint));
+        }
+        let instance = Value::Object(given.clone());
+        let Some(fault) = self.validator.iter().flat_map(|it| it.iter_errors(&instance)).next() else { return Ok(()) };
+        let place = fault.instance_path().to_string().trim_start_matches('/').replace('/', ".");
+        let message: String =
+            format!("`{place}` does not fit: {}", words(&fault.to_string(), fault.kind())).chars().take(500).collect();
+        Err(Refusal::invalid(&place, message, "see the schema of the request in /openapi.json"))
+    }
+}
+
+/// What is wrong, without the words of a regular expression.
+fn words(said: &str, kind: &ValidationErrorKind) -> String {
+    match kind {
+        ValidationErrorKind::Pattern { .. } => "it is not of its form".to_owned(),
+        _ => said.to_owned(),
+    }
+}
+
+/// The schema of an object with these fields and no others.
+fn object<'a>(fields: impl Iterator<Item = &'a Field>) -> Value {
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for field in fields {
+        properties.insert(field.name.to_owned(), field.schema.clone());
+        required.extend(field.required.then_some(field.name));
+    }
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn parsed(bytes: &Bytes) -> Result<Map<String, Value>, Refusal> {
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(given)) => Ok(given),
+        Ok(_) => Err(Refusal::invalid("body", "the body is not a JSON object", "send an object: {\"key\": \"value\"}")),
+        Err(error) => {
+            Err(Refusal::invalid("body", format!("the body is not JSON: {error}"), "send one JSON object in UTF-8"))
+        }
+    }
+}
+
+/// A value of a query in the type that its schema names.
+fn typed(field: &Field, text: String) -> Result<Value, Refusal> {
+    let value = match field.schema["type"].as_str() {
+        Some("integer") => text.parse::<u64>().ok().map(Value::from),
+        Some("boolean") => text.parse::<bool>().ok().map(Value::from),
+        _ => Some(Value::String(text)),
+    };
+    value.ok_or_else(|| {
+        let kind = field.schema["type"].as_str().unwrap_or_default();
+        Refusal::invalid(field.name, format!("`{}` is not a value of type {kind}", field.name), "see /openapi.json")
+    })
+}
+
+fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>, what: &str) -> Refusal {
+    let known: Vec<&str> = known.collect();
+    let shown: String = name.chars().take(100).collect();
+    let near = nearest::of(&shown, known.iter().copied()).map(|near| format!("did you mean `{near}`? "));
+    let all = if known.is_empty() { "there is none here".to_owned() } else { format!("known: {}", known.join(", ")) };
+    let hint = format!("{}{all}", near.unwrap_or_default());
+    Refusal::invalid(&shown, format!("there is no {what} `{shown}`"), hint)
+}
+
+/// Why a body was not read: it is too large, or the client went away.
+fn unread(error: &axum::Error) -> Response {
+    let mut cause: Option<&dyn Error> = Some(error);
+    while let Some(it) = cause {
+        if it.to_string().contains("length limit") {
+            let refusal =
+                Refusal::invalid("body", format!("the body has more than {LARGEST} bytes"), "send less at once");
+            return crate::http::refused(StatusCode::PAYLOAD_TOO_LARGE, &refusal);
+        }
+        cause = it.source();
+    }
+    let refusal = Refusal::invalid("body", "the body ended too early", "send all of it");
+    Said::refused(&refusal).response(None)
+}
+
+/// A part of a query as it was before it was encoded.
+fn decoded(text: &str) -> Result<String, Refusal> {
+    let malformed = || Refusal::invalid("query", "the query is not encoded as UTF-8", "percent-encode it");
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+                let (high, low) = (digit(rest.next()), digit(rest.next()));
+                let value = high.zip(low).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+                bytes.push(value.ok_or_else(malformed)?);
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| malformed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_read_as_it_was_before_it_was_encoded() {
+        assert_eq!(decoded("human%3Aalice+b").unwrap(), "human:alice b");
+        for broken in ["%", "%2", "%zz", "%ff"] {
+            assert!(decoded(broken).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn every_schema_compiles() {
+        for checked in super::super::CHECKED.iter() {
+            assert!(checked.validator.is_some(), "{}", checked.route.operation);
+        }
+    }
+}
