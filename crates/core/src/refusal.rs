@@ -93,6 +93,8 @@ codes! {
     StorageError = "storage_error", 3;
     /// The caller has no right to this.
     Unauthorized = "unauthorized", 1;
+    /// The bearer of a token calls too often.
+    RateLimited = "rate_limited", 1;
 }
 
 impl fmt::Display for Code {

@@ -126,7 +126,7 @@ impl Handle {
         let mut rounds = 0;
         loop {
             let snapshot = self.inner.journal.read()?;
-            self.follow(&mut listing, &*snapshot)?;
+            self.keep_up(&mut listing, &*snapshot)?;
             rounds += 1;
             let now = self.now();
             let due: Vec<ItemId> =
@@ -143,7 +143,7 @@ impl Handle {
     }
 
     /// Lets the order follow the log up to a snapshot.
-    fn follow(&self, listing: &mut Listing, snapshot: &dyn Snapshot) -> Result<(), Refusal> {
+    fn keep_up(&self, listing: &mut Listing, snapshot: &dyn Snapshot) -> Result<(), Refusal> {
         let head = snapshot.head();
         match listing.head {
             Some(known) if known == head => return Ok(()),

@@ -7,7 +7,6 @@ mod input;
 mod output;
 mod pages;
 mod table;
-mod text;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

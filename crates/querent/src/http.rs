@@ -1,133 +1,178 @@
 //! HTTP: what a server that stays offers to many clients at once.
 
 mod api;
+mod doors;
+mod events;
+mod guard;
+mod listen;
+mod log;
+mod metrics;
+mod rate;
+mod session;
 mod who;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::StatusCode;
-use axum::middleware::{Next, from_fn};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
-use axum::serve::ListenerExt;
+use axum::routing::{any, get};
 use axum::{Json, Router};
-use querent_core::{AgentName, Envelope, Party, Refusal};
-use querent_hub::{Handle, Project};
+use querent_core::{AgentName, Code, Envelope, Party, Refusal, Role};
+use querent_hub::{Handle, Key, Project};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::mcp::{Caller, Server};
+use crate::web;
+pub(crate) use api::{on_thread, status};
+pub(crate) use doors::Doors;
+pub(crate) use guard::Csrf;
+pub(crate) use session::Sessions;
+pub(crate) use who::{Bearer, Who};
 
 /// The largest request that is read: far above what a call may hold.
 const LARGEST: usize = 8 << 20;
 
 type Mcp = StreamableHttpService<Server, LocalSessionManager>;
 
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
 /// What is served.
 #[derive(Clone)]
 pub(crate) struct Site {
-    hub: Handle,
-    project: Project,
-    /// The MCP server of each agent that has called; the one without a name only reads.
-    servers: Arc<Mutex<BTreeMap<Option<AgentName>, Mcp>>>,
-    /// The port that is listened on.
-    port: u16,
+    pub(crate) hub: Handle,
+    pub(crate) project: Project,
+    pub(crate) doors: Doors,
+    pub(crate) sessions: Sessions,
+    rates: Arc<rate::Rates>,
+    metrics: Arc<metrics::Metrics>,
+    /// Becomes true when the server stops: whoever only listens then is let go.
+    stopping: watch::Receiver<bool>,
+    /// The MCP server of each party that has called; the one without a name only reads.
+    servers: Arc<Mutex<BTreeMap<Option<Party>, Mcp>>>,
     /// What `/mcp` serves instead, for the conformance suites.
     #[cfg(feature = "conformance-fixtures")]
     fixtures: Option<StreamableHttpService<crate::mcp::Fixtures, LocalSessionManager>>,
 }
 
 impl Site {
-    /// What is served at `address`.
-    pub(crate) fn new(hub: Handle, project: Project, address: SocketAddr) -> Self {
-        Self {
+    /// What is served through these doors.
+    pub(crate) fn new(
+        hub: Handle,
+        project: Project,
+        doors: Doors,
+        stopping: watch::Receiver<bool>,
+    ) -> Result<Self, Refusal> {
+        let sessions = Sessions::new(Key::of(&project, "web")?);
+        Ok(Self {
             hub,
             project,
+            doors,
+            sessions,
+            rates: Arc::default(),
+            metrics: Arc::default(),
+            stopping,
             servers: Arc::default(),
-            port: address.port(),
             #[cfg(feature = "conformance-fixtures")]
             fixtures: None,
-        }
+        })
     }
 
     /// The same, with what the conformance suites ask for at `/mcp`.
     #[cfg(feature = "conformance-fixtures")]
     pub(crate) fn with_fixtures(mut self) -> Self {
         let fixtures = crate::mcp::Fixtures::new(self.server(None));
-        self.fixtures =
-            Some(StreamableHttpService::new(move || Ok(fixtures.for_client()), Arc::default(), self.config()));
+        self.fixtures = Some(StreamableHttpService::new(move || Ok(fixtures.for_client()), Arc::default(), config()));
         self
     }
 
-    /// Serves until `stopped`.
-    pub(crate) async fn serve(
-        self,
-        listener: TcpListener,
-        stopped: impl Future<Output = ()> + Send + 'static,
-    ) -> std::io::Result<()> {
-        let routes = Router::new().route("/mcp", any(nobody)).route("/mcp/{agent}", any(agent));
-        let routes = routes.merge(api::routes()).layer(from_fn(local)).with_state(self);
-        // A reply is written in pieces; without this the last one waits for the client's acknowledgement of the first.
-        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-        axum::serve(listener, routes).with_graceful_shutdown(stopped).await
+    /// Serves until it is told to stop.
+    pub(crate) async fn serve(self, listener: TcpListener) {
+        let mut stopping = self.stopping.clone();
+        let routes = Router::new()
+            .route("/mcp", any(nobody))
+            .route("/mcp/{agent}", any(agent))
+            .route("/events", get(events::events))
+            .route("/metrics", get(metrics::metrics))
+            .route("/healthz", get(metrics::healthz))
+            .route("/readyz", get(metrics::readyz))
+            .merge(api::routes())
+            .merge(web::routes())
+            .layer(DefaultBodyLimit::max(LARGEST))
+            .layer(from_fn_with_state(self.clone(), guard::guard))
+            .layer(from_fn_with_state(self.clone(), metrics::count))
+            .with_state(self);
+        let stopped = async move { drop(stopping.wait_for(|stopping| *stopping).await) };
+        listen::serve(listener, routes, stopped).await;
     }
 
-    /// The server of an agent, made when it is first called.
-    fn mcp(&self, agent: Option<AgentName>) -> Mcp {
+    /// The server of a party, made when it first calls.
+    fn mcp(&self, party: Option<Party>) -> Mcp {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = servers.entry(agent).or_insert_with_key(|agent| {
-            let server = self.server(agent.clone());
-            Mcp::new(move || Ok(server.for_client()), Arc::default(), self.config())
+        let made = servers.entry(party).or_insert_with_key(|party| {
+            let server = self.server(party.clone());
+            Mcp::new(move || Ok(server.for_client()), Arc::default(), config())
         });
         made.clone()
     }
 
-    fn server(&self, agent: Option<AgentName>) -> Server {
-        let caller = Caller { party: agent.map(Party::Agent), item: None, session: None };
+    fn server(&self, party: Option<Party>) -> Server {
+        let caller = Caller { party, item: None, session: None };
         Server::new(self.hub.clone(), self.project.clone(), caller)
     }
-
-    /// How every MCP server is reached: by a name of this machine, and by no page but those that come from here.
-    fn config(&self) -> StreamableHttpServerConfig {
-        let own = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{}", self.port));
-        StreamableHttpServerConfig::default()
-            .with_json_response(true)
-            .with_max_request_body_bytes(LARGEST)
-            .with_allowed_origins(own)
-            .enforce_origin_validation()
-    }
 }
 
-/// On loopback, whoever is at this machine.
-async fn local(mut request: Request, next: Next) -> Response {
-    request.extensions_mut().insert(who::Who::Local);
-    next.run(request).await
+/// How every MCP server is reached. Names and origins were looked at by the guard.
+fn config() -> StreamableHttpServerConfig {
+    StreamableHttpServerConfig::default()
+        .with_json_response(true)
+        .with_max_request_body_bytes(LARGEST)
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
 }
 
-/// Whoever does not say who it is only reads.
-async fn nobody(State(site): State<Site>, request: Request) -> Response {
+/// The token says who calls; whoever has none only reads.
+async fn nobody(State(site): State<Site>, who: Who, request: Request) -> Response {
     #[cfg(feature = "conformance-fixtures")]
     if let Some(fixtures) = site.fixtures {
         return fixtures.handle(request).await.into_response();
     }
-    site.mcp(None).handle(request).await.into_response()
+    site.mcp(who.party()).handle(request).await.into_response()
 }
 
-/// On loopback the path says which agent calls.
-async fn agent(State(site): State<Site>, Path(name): Path<String>, request: Request) -> Response {
+/// On loopback without tokens the path says which agent calls; a token must be that agent's.
+async fn agent(State(site): State<Site>, who: Who, Path(name): Path<String>, request: Request) -> Response {
     let rules = site.hub.rules();
     let known = name
         .parse::<AgentName>()
         .and_then(|agent| rules.and_then(|rules| rules.agent(&agent).map(drop)).map(|()| agent));
-    match known {
-        Ok(agent) => site.mcp(Some(agent)).handle(request).await.into_response(),
-        Err(refusal) => refused(StatusCode::NOT_FOUND, &refusal),
+    let agent = match known {
+        Ok(agent) => agent,
+        Err(refusal) => return refused(StatusCode::NOT_FOUND, &refusal),
+    };
+    if let Who::Bearer(bearer) = &who
+        && bearer.role != Role::Agent(agent.clone())
+    {
+        let message = format!("this token is not the agent `{agent}`'s");
+        let hint = "call /mcp: the token says who calls";
+        return refused(StatusCode::FORBIDDEN, &Refusal::new(Code::Unauthorized, message, hint));
     }
+    site.mcp(Some(Party::Agent(agent))).handle(request).await.into_response()
+}
+
+/// Somebody who wanted to log in could not.
+pub(crate) fn turned_down(site: &Site, refusal: &Refusal) {
+    log::say(site.hub.now(), &format!("turned away at the login: {}", refusal.message));
+    site.metrics.turned_away();
 }
 
 /// A refusal as every surface says it.

@@ -7,6 +7,8 @@ mod http;
 mod mcp;
 mod paging;
 mod schema;
+mod text;
+mod web;
 
 fn main() -> std::process::ExitCode {
     cli::main()

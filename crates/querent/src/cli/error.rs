@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use querent_core::{Code, Envelope, Refusal};
 
 use super::output::{self, Page, Paint, Paper};
-use super::text::hanging;
+use crate::text::hanging;
 
 /// Why a command did not do what was wanted.
 pub(crate) enum Failure {

@@ -7,7 +7,7 @@ use clap::builder::styling::{AnsiColor, Style};
 use querent_core::Envelope;
 
 use super::error::Failure;
-use super::text::clean;
+use crate::text::clean;
 
 /// What a piece of text is, for its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use querent_core::{Answer, Moment, Provenance, Question, Stage, Status};
 
 use super::output::{Page, Paint};
 use super::table::Cell;
-use super::text::{age, clean_line, hanging};
+use crate::text::{age, clean_line, hanging};
 
 /// The status of a question in its colour, and where its answer comes from if nobody gave it.
 pub(crate) fn status_cell(question: &Question) -> Cell {

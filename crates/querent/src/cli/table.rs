@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::output::{Page, Paint};
-use super::text::clean_line;
+use crate::text::clean_line;
 
 /// The widest that a column of free text gets.
 const WIDEST: usize = 60;

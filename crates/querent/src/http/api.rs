@@ -34,8 +34,10 @@ use serde_json::Value;
 use super::Site;
 use super::who::Who;
 use call::Call;
+pub(crate) use call::on_thread;
 use input::Checked;
 use reply::Said;
+pub(crate) use reply::status_of as status;
 use schema::Field;
 
 /// Where the routes begin.

@@ -4,7 +4,7 @@ use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
-use querent_core::{AgentName, Code, Party, Refusal};
+use querent_core::{AgentName, Code, Party, Refusal, Role};
 use serde_json::json;
 
 /// Who calls, as the guard found out.
@@ -14,7 +14,6 @@ pub(crate) enum Who {
     /// speaks.
     Local,
     /// The bearer of a token.
-    #[cfg_attr(not(test), expect(dead_code, reason = "made by the guard, once there are tokens"))]
     Bearer(Bearer),
 }
 
@@ -25,18 +24,6 @@ pub(crate) struct Bearer {
     pub(crate) role: Role,
     /// Whose it is, where a person has it.
     pub(crate) name: Option<String>,
-}
-
-/// What a token is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "made by the guard, once there are tokens"))]
-pub(crate) enum Role {
-    /// A person: answers, decides, moves.
-    Human,
-    /// Somebody who only reads.
-    Observer,
-    /// One agent.
-    Agent(AgentName),
 }
 
 impl Who {
@@ -69,6 +56,14 @@ impl Who {
     )]
     pub(crate) fn may_read(&self) -> Result<(), Refusal> {
         Ok(())
+    }
+
+    /// Who calls, where that is known without being said; an observer says nothing.
+    pub(crate) fn party(&self) -> Option<Party> {
+        match self {
+            Self::Local => None,
+            Self::Bearer(_) => self.speaks(None).ok(),
+        }
     }
 
     /// The agent whose token it is.

@@ -9,7 +9,7 @@ use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::output::{Page, Paint};
 use crate::cli::table::{Cell, Table};
-use crate::cli::text::age;
+use crate::text::age;
 
 /// List the alerts that nobody has seen yet, and acknowledge them
 ///

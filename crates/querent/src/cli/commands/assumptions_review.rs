@@ -8,7 +8,7 @@ use crate::cli::context::{Context, command};
 use crate::cli::error::Failure;
 use crate::cli::input::{By, Operation};
 use crate::cli::output::Paint;
-use crate::cli::text::clean_line;
+use crate::text::clean_line;
 
 /// Confirm or overturn an assumption
 ///

@@ -9,7 +9,7 @@ use super::learned::status_paint;
 use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::output::{Page, Paint};
-use crate::cli::text::{age, clean_line};
+use crate::text::{age, clean_line};
 
 /// Show a learned answer: where it comes from and how often it was used
 ///

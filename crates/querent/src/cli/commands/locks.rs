@@ -4,7 +4,7 @@ use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::output::Paint;
 use crate::cli::table::{Cell, Table};
-use crate::cli::text::age;
+use crate::text::age;
 
 /// List the files that sessions hold, who waits for them, and whose files are whose
 #[derive(clap::Args)]

@@ -11,7 +11,7 @@ use crate::cli::input::one_of;
 use crate::cli::output::{Page, Paint};
 use crate::cli::pages::status_cell;
 use crate::cli::table::{Cell, Table};
-use crate::cli::text::age;
+use crate::text::age;
 
 /// List questions, the oldest first
 ///

@@ -6,15 +6,18 @@ use std::net::SocketAddr;
 use querent_core::{Code, Party, Refusal};
 use querent_hub::Handle;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::cli::context::{Context, DONE};
 use crate::cli::error::Failure;
-use crate::http::Site;
+use crate::http::{Doors, Site};
 
 /// Serve this project over HTTP
 ///
-/// Agents reach Querent's MCP server at `/mcp/<agent>`; `/mcp` only reads. It listens on this machine alone. Ends with
-/// Ctrl-C; whatever was asked stays asked, and whoever waits calls again.
+/// Open the address that it prints: the inbox shows what agents ask, and answers are given there. Programs call `/api/v1`
+/// (described by `/openapi.json`) and follow `/events`; agents reach the MCP server at `/mcp`, or `/mcp/<agent>`. On this
+/// machine nobody needs a token until there is one: see `querent token`. Ends with Ctrl-C; whatever was asked stays asked,
+/// and whoever waits calls again.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,23 +34,34 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
-    if !args.listen.ip().is_loopback() {
-        let message =
-            format!("`{}` can be reached from other machines, and this server asks nobody who they are", args.listen);
-        return Err(Refusal::invalid("listen", message, "listen on this machine: 127.0.0.1:7711").into());
-    }
     let project = context.project()?;
     let hub = Handle::stay(&project, &Party::HUMAN.to_string())?;
+    if !args.listen.ip().is_loopback() && !hub.access()?.is_guarded() {
+        let message = format!(
+            "`{}` can be reached from other machines, and there is no token by which to tell who calls",
+            args.listen
+        );
+        let hint = "make one first: querent token create --role human; or listen on this machine: 127.0.0.1:7711";
+        return Err(Refusal::invalid("listen", message, hint).into());
+    }
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.max_blocking_threads(64).enable_all().build().map_err(|error| broken(&error))?;
     runtime.block_on(async {
         let listener = TcpListener::bind(args.listen).await.map_err(|error| taken(args.listen, &error))?;
         let address = listener.local_addr().map_err(|error| broken(&error))?;
-        announce(address)?;
-        let site = Site::new(hub, project, address);
+        let (stop, stopping) = watch::channel(false);
+        let site = Site::new(hub.clone(), project, Doors::new(address, None), stopping)?;
         #[cfg(feature = "conformance-fixtures")]
         let site = if args.conformance_fixtures { site.with_fixtures() } else { site };
-        site.serve(listener, stopped()).await.map_err(|error| broken(&error))
+        announce(address)?;
+        let clock = tokio::spawn(async move { hub.keep_time().await });
+        tokio::spawn(async move {
+            stopped().await;
+            let _ = stop.send(true);
+        });
+        site.serve(listener).await;
+        clock.abort();
+        Ok::<_, Refusal>(())
     })?;
     Ok(DONE)
 }
@@ -58,7 +72,15 @@ fn announce(address: SocketAddr) -> Result<(), Refusal> {
     writeln!(out, "listening on http://{address}").and_then(|()| out.flush()).map_err(|error| broken(&error))
 }
 
+/// Somebody wants the server to end: Ctrl-C, or what a service manager sends.
 async fn stopped() {
+    #[cfg(unix)]
+    if let Ok(mut ended) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        tokio::select! {
+            _ = ended.recv() => return,
+            interrupted = tokio::signal::ctrl_c() => if interrupted.is_ok() { return },
+        }
+    }
     // Without a signal handler it serves until it is killed, which loses nothing.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;

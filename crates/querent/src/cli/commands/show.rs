@@ -10,7 +10,7 @@ use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::output::{Page, Paint};
 use crate::cli::pages::status_paint;
-use crate::cli::text::{age, clean_line, clock, hanging};
+use crate::text::{age, clean_line, clock, hanging};
 
 /// Show a question with its thread
 ///

@@ -8,7 +8,7 @@ use crate::cli::context::Context;
 use crate::cli::error::Failure;
 use crate::cli::output::Paint;
 use crate::cli::table::{Cell, Table};
-use crate::cli::text::{age, clean_line};
+use crate::text::{age, clean_line};
 
 /// Show the sessions: who works, who waits and for whom
 ///

@@ -6,7 +6,7 @@ use crate::cli::context::{Context, Items};
 use crate::cli::error::Failure;
 use crate::cli::pages::stage_cell;
 use crate::cli::table::{Cell, Table};
-use crate::cli::text::age;
+use crate::text::age;
 
 /// Show the items: where each stands, which question holds it and since when
 ///

@@ -10,7 +10,7 @@ use crate::cli::error::{Failure, usage};
 use crate::cli::input::{self, Operation, caller};
 use crate::cli::output::Page;
 use crate::cli::pages;
-use crate::cli::text::clean_line;
+use crate::text::clean_line;
 
 /// Report an event, and raise the questions that the project's triggers have for it
 ///

@@ -127,7 +127,7 @@ pub(super) fn patience(span: Span) -> std::time::Duration {
 }
 
 /// Runs what waits for the disk where it may block.
-pub(super) async fn on_thread<T: Send + 'static>(
+pub(crate) async fn on_thread<T: Send + 'static>(
     job: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
     tokio::task::spawn_blocking(job).await.unwrap_or_else(|error| {

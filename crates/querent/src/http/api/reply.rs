@@ -68,7 +68,7 @@ fn status(envelope: &Envelope) -> StatusCode {
 }
 
 /// The status that a code stands for.
-pub(super) const fn status_of(code: Code) -> StatusCode {
+pub(crate) const fn status_of(code: Code) -> StatusCode {
     match code {
         Code::InvalidInput | Code::Usage => StatusCode::BAD_REQUEST,
         Code::HumanOnly | Code::NotAddressee | Code::NotAsker | Code::Unauthorized => StatusCode::FORBIDDEN,
@@ -76,6 +76,7 @@ pub(super) const fn status_of(code: Code) -> StatusCode {
         Code::QuestionAlreadyAnswered | Code::QuestionConflictOpen | Code::OperationConflict | Code::Conflict => {
             StatusCode::CONFLICT
         }
+        Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::LockTimeout | Code::StorageError => StatusCode::SERVICE_UNAVAILABLE,
         Code::NoProject
         | Code::InvalidConfig

@@ -1,0 +1,63 @@
+//! `/events`: the log as a stream of server-sent events. Whoever loses the connection says what it saw last and misses nothing.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use querent_core::Refusal;
+use querent_hub::Follower;
+use tokio::sync::watch;
+
+use super::{Site, refused};
+use crate::web::form_field;
+
+/// How often a silent stream shows that it lives.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// What a stream goes on with.
+struct Place {
+    follower: Follower,
+    stopping: watch::Receiver<bool>,
+    _counted: super::metrics::Counted,
+}
+
+pub(crate) async fn events(State(site): State<Site>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let follower = since(query.as_deref(), &headers).and_then(|since| site.hub.follow(since));
+    let follower = match follower {
+        Ok(follower) => follower,
+        Err(refusal) => return refused(StatusCode::BAD_REQUEST, &refusal),
+    };
+    let place = Place { follower, stopping: site.stopping.clone(), _counted: site.metrics.streams() };
+    let stream = stream::unfold(place, |mut place| async move {
+        let news = tokio::select! {
+            // A log that cannot be read ends the stream; the client comes again and goes on where it was.
+            news = place.follower.next() => news.ok()?,
+            _ = place.stopping.wait_for(|stopping| *stopping) => return None,
+        };
+        let (id, kind) = (news.record.seq.to_string(), news.record.event.type_name());
+        Some((Ok::<_, Infallible>(Event::default().id(id).event(kind).data(&news.line)), place))
+    });
+    let beat = KeepAlive::new().interval(HEARTBEAT).text("alive");
+    let mut response = Sse::new(stream).keep_alive(beat).into_response();
+    // A proxy that gathers what it passes on would hold events back.
+    response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
+    response
+}
+
+/// After which record the stream begins; none for what happens from now on.
+fn since(query: Option<&str>, headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
+    let number = |field: &str, text: &str| {
+        text.trim().parse::<u64>().map(Some).map_err(|_| {
+            let message = format!("`{}` is no number of a record", text.chars().take(40).collect::<String>());
+            Refusal::invalid(field, message, "give the id of the last event that you saw, or nothing")
+        })
+    };
+    if let Some(last) = headers.get("last-event-id") {
+        return number("Last-Event-ID", last.to_str().unwrap_or("?"));
+    }
+    form_field(query.unwrap_or_default().as_bytes(), "since").map_or(Ok(None), |text| number("since", &text))
+}

@@ -1,0 +1,231 @@
+//! Who comes in: every request passes here first, whatever it asks for.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use querent_core::{Code, Refusal, Role, Token};
+
+use super::session::CSRF;
+use super::who::{Bearer, Who};
+use super::{Peer, Site, log, refused};
+use crate::web;
+
+/// How large the body of a form may be.
+const LARGEST_FORM: usize = 256 << 10;
+/// How long a form may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What proves that a page is ours, for the pages that are made in answer to a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Csrf(pub(crate) Arc<str>);
+
+/// Why somebody is turned away.
+struct Away {
+    status: StatusCode,
+    refusal: Refusal,
+    wait: Option<Duration>,
+}
+
+impl Away {
+    fn new(status: StatusCode, message: &str, hint: &str) -> Self {
+        Self { status, refusal: Refusal::new(Code::Unauthorized, message, hint), wait: None }
+    }
+}
+
+pub(crate) async fn guard(State(site): State<Site>, request: Request, next: Next) -> Response {
+    let peer =
+        request.extensions().get::<Peer>().map_or_else(|| "somewhere".to_owned(), |peer| peer.0.ip().to_string());
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let is_page = wants_page(&request);
+    match admit(&site, request).await {
+        Ok(request) => next.run(request).await,
+        Err(away) => {
+            log::turned_away(site.hub.now(), away.status, &method, &uri, &peer, &away.refusal.message);
+            site.metrics.turned_away();
+            turn_away(&site, &away, is_page)
+        }
+    }
+}
+
+fn turn_away(site: &Site, away: &Away, is_page: bool) -> Response {
+    let mut response = if is_page && away.status == StatusCode::UNAUTHORIZED {
+        (away.status, web::login_page(site, None)).into_response()
+    } else if is_page {
+        (away.status, web::refusal_page(site, &away.refusal)).into_response()
+    } else {
+        refused(away.status, &away.refusal)
+    };
+    let headers = response.headers_mut();
+    if away.status == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"querent\""));
+    }
+    if let Some(wait) = away.wait {
+        headers.insert(RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
+    }
+    response
+}
+
+/// The request, with who makes it; else why it is turned away.
+async fn admit(site: &Site, mut request: Request) -> Result<Request, Away> {
+    let host = host(&request)?;
+    if !site.doors.knows_host(&host) {
+        let hint = "use the address that `querent serve` printed, or set public_url in [serve] of the config";
+        return Err(Away::new(StatusCode::MISDIRECTED_REQUEST, "this server does not go by that name", hint));
+    }
+    check_origin(site, request.headers(), &host)?;
+    if is_open(request.uri().path()) {
+        return Ok(request);
+    }
+    let access =
+        site.hub.access().map_err(|refusal| Away { status: StatusCode::SERVICE_UNAVAILABLE, refusal, wait: None })?;
+    if !access.is_guarded() {
+        let is_here = request.extensions().get::<Peer>().is_some_and(|peer| peer.0.ip().to_canonical().is_loopback());
+        if !is_here || !site.doors.is_local(&host) {
+            let hint = "make one on the machine that serves: querent token create --role human";
+            return Err(Away::new(
+                StatusCode::UNAUTHORIZED,
+                "from other machines a token is needed, and there is none yet",
+                hint,
+            ));
+        }
+        request.extensions_mut().insert(Who::Local);
+        return Ok(request);
+    }
+    let (request, token) = identify(site, request).await?;
+    site.rates.take(token.id, Instant::now()).map_err(|wait| Away {
+        status: StatusCode::TOO_MANY_REQUESTS,
+        refusal: Refusal::new(
+            Code::RateLimited,
+            format!("{} calls too often", token.id),
+            "wait as long as Retry-After says",
+        ),
+        wait: Some(wait),
+    })?;
+    allowed(request, &token)
+}
+
+fn host(request: &Request) -> Result<String, Away> {
+    let mut named = request.headers().get_all(HOST).iter();
+    let first =
+        named.next().and_then(|value| value.to_str().ok()).or_else(|| request.uri().authority().map(|it| it.as_str()));
+    match (first, named.next()) {
+        (Some(host), None) => Ok(host.to_owned()),
+        _ => {
+            Err(Away::new(StatusCode::MISDIRECTED_REQUEST, "the request names no host, or two", "send one Host header"))
+        }
+    }
+}
+
+/// A page of elsewhere may not call, whatever it has got hold of.
+fn check_origin(site: &Site, headers: &HeaderMap, host: &str) -> Result<(), Away> {
+    let foreign = || {
+        let hint = "call from a page of this server, or without an Origin header";
+        Away::new(StatusCode::FORBIDDEN, "a page of another origin may not call", hint)
+    };
+    let mut origins = headers.get_all(ORIGIN).iter();
+    match (origins.next(), origins.next()) {
+        (None, _) => Ok(()),
+        (Some(origin), None) if origin.to_str().is_ok_and(|origin| site.doors.knows_origin(origin, host)) => Ok(()),
+        _ => Err(foreign()),
+    }
+}
+
+/// What everybody may see, and links that are their own proof.
+fn is_open(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz" | "/openapi.json" | "/login" | "/favicon.ico")
+        || path.starts_with("/assets/")
+        || path.starts_with("/a/")
+}
+
+/// The token of a request: in its header, or in its cookie.
+async fn identify(site: &Site, mut request: Request) -> Result<(Request, Token), Away> {
+    let broken = |refusal| Away { status: StatusCode::SERVICE_UNAVAILABLE, refusal, wait: None };
+    if let Some(given) = request.headers().get(AUTHORIZATION) {
+        let secret = given
+            .to_str()
+            .ok()
+            .and_then(|value| value.split_once(' '))
+            .filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
+        let token = secret.map(|(_, secret)| site.hub.bearer(secret.trim())).transpose().map_err(broken)?.flatten();
+        let hint = "send `Authorization: Bearer qrt_…` with a token that is good: querent token create";
+        let token =
+            token.ok_or_else(|| Away::new(StatusCode::UNAUTHORIZED, "the token is unknown, revoked or expired", hint));
+        return token.map(|token| (request, token));
+    }
+    let hint = "send `Authorization: Bearer qrt_…`, or log in with a link: querent token link TOK-001";
+    let nobody = || Away::new(StatusCode::UNAUTHORIZED, "this server demands a token", hint);
+    let now = site.hub.now();
+    let (id, cookie) = site.sessions.read(request.headers(), now).ok_or_else(nobody)?;
+    let access = site.hub.access().map_err(broken)?;
+    let token = access.tokens.get(&id.0).filter(|token| token.is_good(now)).cloned().ok_or_else(nobody)?;
+    let csrf = site.sessions.csrf(&cookie);
+    if !request.method().is_safe() {
+        request = from_own_page(site, request, &cookie).await?;
+    }
+    request.extensions_mut().insert(Csrf(csrf.into()));
+    Ok((request, token))
+}
+
+/// A cookie goes along with whatever a browser sends, so a request that changes something must show that a page of ours made it.
+async fn from_own_page(site: &Site, request: Request, cookie: &str) -> Result<Request, Away> {
+    let away = || {
+        let hint = "reload the page and try again; programs send a token instead of a cookie";
+        Away::new(StatusCode::FORBIDDEN, "the request does not come from a page of this server", hint)
+    };
+    if let Some(given) = request.headers().get(CSRF).and_then(|value| value.to_str().ok()) {
+        return if site.sessions.is_csrf(cookie, given) { Ok(request) } else { Err(away()) };
+    }
+    let is_form = request
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
+    if !is_form {
+        return Err(away());
+    }
+    let (parts, body) = request.into_parts();
+    let bytes = tokio::time::timeout(PATIENCE, to_bytes(body, LARGEST_FORM)).await;
+    let bytes = bytes.ok().and_then(Result::ok).ok_or_else(|| {
+        let refusal = Refusal::invalid("body", "the form is too large, or came too slowly", "send less");
+        Away { status: StatusCode::PAYLOAD_TOO_LARGE, refusal, wait: None }
+    })?;
+    let given = web::form_field(&bytes, "csrf");
+    if !given.is_some_and(|given| site.sessions.is_csrf(cookie, &given)) {
+        return Err(away());
+    }
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// Whether the role of a token allows what is asked for.
+fn allowed(mut request: Request, token: &Token) -> Result<Request, Away> {
+    let path = request.uri().path();
+    let for_programs = ["/api/", "/mcp", "/events", "/metrics"].iter().any(|prefix| path.starts_with(prefix));
+    let away = |message: &str, hint: &str| Err(Away::new(StatusCode::FORBIDDEN, message, hint));
+    match &token.role {
+        Role::Agent(_) if !for_programs => return away("pages are for people", "agents call /api/v1 and /mcp"),
+        Role::Observer if !request.method().is_safe() && !path.starts_with("/mcp") && path != "/logout" => {
+            return away("this token only reads", "use a token with the role human");
+        }
+        Role::Human | Role::Observer | Role::Agent(_) => {}
+    }
+    request.extensions_mut().insert(Who::Bearer(Bearer { role: token.role.clone(), name: token.name.clone() }));
+    Ok(request)
+}
+
+/// Whether whoever asks is a person with a browser.
+fn wants_page(request: &Request) -> bool {
+    let path = request.uri().path();
+    let for_programs =
+        ["/api/", "/mcp", "/events", "/metrics", "/openapi.json"].iter().any(|prefix| path.starts_with(prefix));
+    let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    !for_programs
+        && (request.method() == Method::GET || request.method() == Method::POST)
+        && accepts.contains("text/html")
+}
