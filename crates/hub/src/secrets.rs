@@ -1,5 +1,6 @@
 //! Secrets: what the system's randomness makes, what they are known by, and the keys of a project.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -73,8 +74,12 @@ pub(crate) fn fresh() -> Result<String, Refusal> {
 
 /// What a secret is known by.
 pub(crate) fn hash(secret: &str) -> Result<SecretHash, Refusal> {
-    let digest = Sha256::digest(secret.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>().parse()
+    let mut digits = String::with_capacity(64);
+    for byte in Sha256::digest(secret.as_bytes()) {
+        // Writing to a string does not fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits.parse()
 }
 
 /// The key in the file, or a new one. Of several who make one at once, the first one's is kept.

@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
+use axum::http::uri::Authority;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -115,7 +116,7 @@ async fn admit(site: &Site, mut request: Request) -> Result<Request, Away> {
 fn host(request: &Request) -> Result<String, Away> {
     let mut named = request.headers().get_all(HOST).iter();
     let first =
-        named.next().and_then(|value| value.to_str().ok()).or_else(|| request.uri().authority().map(|it| it.as_str()));
+        named.next().and_then(|value| value.to_str().ok()).or_else(|| request.uri().authority().map(Authority::as_str));
     match (first, named.next()) {
         (Some(host), None) => Ok(host.to_owned()),
         _ => {

@@ -16,7 +16,7 @@ use tower_service::Service;
 use super::Peer;
 
 /// How long the head of a request may take to arrive; a client that says nothing between two requests has as long.
-const HEAD: Duration = Duration::from_secs(60);
+const HEAD: Duration = Duration::from_mins(1);
 /// How long those who are being served may take when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
 /// How long it waits when the system has no handles left.

@@ -43,8 +43,8 @@ mod tests {
         assert_eq!(taken(1, begin), 200);
         assert_eq!(taken(2, begin), 200);
         assert_eq!(taken(1, begin + Duration::from_millis(500)), 50);
-        assert_eq!(taken(1, begin + Duration::from_secs(60)), 200);
-        let wait = rates.take(TokenId(1), begin + Duration::from_secs(60)).unwrap_err();
+        assert_eq!(taken(1, begin + Duration::from_mins(1)), 200);
+        let wait = rates.take(TokenId(1), begin + Duration::from_mins(1)).unwrap_err();
         assert_eq!(wait.as_millis(), 10);
     }
 }

@@ -166,7 +166,7 @@ fn why(question: &Question) -> Option<String> {
 fn deadline(question: &Question, end: Moment, now: Moment) -> Deadline {
     let after = match &question.fallback {
         Some(fallback) if !question.is_guarded() => {
-            let label = question.options.iter().find(|option| Value::from(option.id.clone()) == fallback.answer);
+            let label = question.options.iter().find(|option| fallback.answer == option.id.as_str());
             let label = label.map_or_else(|| shown(&fallback.answer), |option| option.label.clone());
             format!(", “{}” is taken: {} (risk {}).", clean_line(&label), clean_line(&fallback.reason), fallback.risk)
         }
@@ -188,7 +188,7 @@ fn options(question: &Question) -> Vec<OptionView> {
         description: choice.description.as_deref().map(clean),
         implications: choice.implications.as_deref().map(clean),
         recommended: choice.recommended,
-        is_fallback: fallback.is_some_and(|answer| *answer == Value::from(choice.id.clone())),
+        is_fallback: fallback.is_some_and(|answer| *answer == choice.id.as_str()),
     };
     if question.options.is_empty() && matches!(question.expected, Expected::Boolean) {
         let option = |number, id: &str, label: &str| OptionView {
@@ -199,7 +199,7 @@ fn options(question: &Question) -> Vec<OptionView> {
             implications: None,
             recommended: false,
             is_fallback: fallback
-                .is_some_and(|answer| *answer == Value::from(id == "true") || *answer == Value::from(id)),
+                .is_some_and(|answer| *answer == (id == "true") || *answer == id),
         };
         return vec![option(1, "true", "Yes"), option(2, "false", "No")];
     }

@@ -18,10 +18,11 @@ pub(crate) fn markdown(text: &str) -> String {
 
 fn harmless(event: Event<'_>) -> Event<'_> {
     match event {
-        // Raw markup is text; so is what it would have meant.
+        // Raw markup is text.
         Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
-        Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
-        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+        // A heading of a question is none of the page.
+        Event::Start(Tag::HtmlBlock | Tag::Heading { .. }) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::HtmlBlock | TagEnd::Heading(_)) => Event::End(TagEnd::Paragraph),
         Event::Start(Tag::Link { link_type, dest_url, .. }) => {
             let dest_url = if leads_to_the_web(&dest_url, link_type) { dest_url } else { CowStr::Borrowed("#") };
             Event::Start(Tag::Link { link_type, dest_url, title: CowStr::Borrowed(""), id: CowStr::Borrowed("") })
@@ -31,9 +32,6 @@ fn harmless(event: Event<'_>) -> Event<'_> {
         Event::End(TagEnd::Image) => Event::End(TagEnd::Emphasis),
         // A line that somebody broke is meant to be broken.
         Event::SoftBreak => Event::HardBreak,
-        // Headings of a question are not headings of the page.
-        Event::Start(Tag::Heading { .. }) => Event::Start(Tag::Paragraph),
-        Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Paragraph),
         other => other,
     }
 }
