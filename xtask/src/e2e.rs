@@ -5,6 +5,7 @@
 //! not met fails the suite's cases: nothing is skipped.
 
 mod agents;
+mod api;
 mod clock;
 mod conformance;
 mod disk;
@@ -24,8 +25,16 @@ use crate::cache::Cache;
 use crate::{Failure, cargo};
 
 /// Every suite there is.
-const SUITES: &[Suite] =
-    &[shell::SUITE, disk::SUITE, clock::SUITE, monitor::SUITE, mcp::SUITE, conformance::SUITE, agents::SUITE];
+const SUITES: &[Suite] = &[
+    shell::SUITE,
+    disk::SUITE,
+    clock::SUITE,
+    monitor::SUITE,
+    api::SUITE,
+    mcp::SUITE,
+    conformance::SUITE,
+    agents::SUITE,
+];
 
 /// Cases that need the same things.
 struct Suite {

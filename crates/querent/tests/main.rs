@@ -4,6 +4,7 @@
 
 mod alerts_ack;
 mod answer;
+mod api;
 mod ask;
 mod assume;
 mod assumptions;

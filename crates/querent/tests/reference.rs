@@ -1,9 +1,11 @@
 //! The reference of the command line, `docs/reference/cli/`, is what `--help` says: generated here, and checked here, also
-//! that its examples run. The reference of the config is checked to load.
+//! that its examples run. So are those of the MCP server and of the HTTP API. The reference of the config is checked to load.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -50,6 +52,33 @@ fn the_reference_of_the_mcp_server_is_what_it_offers() {
     }
     let stored = directory.read_dir().map_or(0, Iterator::count);
     assert_eq!(stored, tools.len(), "docs/reference/mcp has a page too many; regenerate it: {HOW}");
+}
+
+#[test]
+fn the_reference_of_the_http_api_is_what_it_serves() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/openapi.json");
+    let place = tempfile::tempdir().unwrap();
+    let project = place.path().join("project");
+    assert_eq!(run(&project, PREPARED).0, Some(0));
+    let mut server = Command::new(env!("CARGO_BIN_EXE_querent"));
+    let mut server =
+        server.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&project).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening on http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /openapi.json HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let document: serde_json::Value = serde_json::from_str(reply.split_once("\r\n\r\n").unwrap().1).unwrap();
+    let text = serde_json::to_string_pretty(&document).unwrap() + "\n";
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        std::fs::write(&file, &text).unwrap();
+    }
+    let stored = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(stored == text, "docs/reference/openapi.json is not up to date; regenerate it: {HOW}");
 }
 
 /// The tools as a client lists them, a page each.

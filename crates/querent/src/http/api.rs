@@ -1,5 +1,5 @@
 //! `/api/v1`: every command and query of the command line, with the same names, fields, replies and codes. One table of routes
-//! makes both the router and the OpenAPI document, so that they cannot disagree. A file a group.
+//! makes both the router and the `OpenAPI` document, so that they cannot disagree. A file a group.
 
 mod ask;
 mod assumptions;
@@ -27,7 +27,7 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::http::header::{CONTENT_TYPE, HeaderMap, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, get, on};
+use axum::routing::{MethodFilter, any, get, on};
 use querent_core::{Code, Refusal, nearest};
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ struct Route {
     verb: Verb,
     /// Below the root; `{id}` is filled in by the caller.
     path: &'static str,
-    /// The command of the command line, in snake_case.
+    /// The command of the command line, in `snake_case`.
     operation: &'static str,
     tag: &'static str,
     summary: &'static str,
@@ -74,7 +74,7 @@ struct Route {
     example: &'static str,
     /// The schema of `data`.
     reply: fn() -> Value,
-    /// Whether it is about one version of an item: a GET has an ETag, a POST heeds If-Match.
+    /// Whether it is about one version of an item: a GET has an `ETag`, a POST heeds `If-Match`.
     versioned: bool,
     run: Run,
 }
@@ -105,7 +105,7 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| openapi::document(&CHECKED)
 
 /// The routes of the API, and its description.
 pub(crate) fn routes() -> Router<Site> {
-    let mut api = Router::new().fallback(unknown);
+    let mut api = Router::new();
     for checked in CHECKED.iter() {
         let handler = move |State(site): State<Site>,
                             who: Who,
@@ -115,10 +115,13 @@ pub(crate) fn routes() -> Router<Site> {
             Verb::Get => MethodFilter::GET,
             Verb::Post => MethodFilter::POST,
         };
-        api = api.route(checked.route.path, on(filter, handler));
+        api = api.route(&format!("{ROOT}{}", checked.route.path), on(filter, handler));
     }
-    api = api.method_not_allowed_fallback(not_allowed);
-    Router::new().nest(ROOT, api).route("/openapi.json", get(document))
+    api = api.route("/openapi.json", get(document)).method_not_allowed_fallback(not_allowed);
+    for place in ["", "/", "/{*rest}"] {
+        api = api.route(&format!("{ROOT}{place}"), any(unknown));
+    }
+    api
 }
 
 async fn serve(
@@ -174,7 +177,7 @@ async fn unknown(method: Method, uri: Uri) -> Response {
     let shown: String = path.chars().take(200).collect();
     let hint = format!("{}see /openapi.json", near.unwrap_or_default());
     let refusal = Refusal::new(Code::Usage, format!("there is no {method} {shown}"), hint);
-    super::refused(StatusCode::NOT_FOUND, &refusal)
+    reply::refused(StatusCode::NOT_FOUND, &refusal)
 }
 
 /// A route that knows another method; the header `Allow` says which.
@@ -182,7 +185,7 @@ async fn not_allowed(method: Method, uri: Uri) -> Response {
     let shown: String = uri.path().chars().take(200).collect();
     let message = format!("{shown} cannot be called with {method}");
     let refusal = Refusal::new(Code::Usage, message, "the header Allow says with what; see /openapi.json");
-    super::refused(StatusCode::METHOD_NOT_ALLOWED, &refusal)
+    reply::refused(StatusCode::METHOD_NOT_ALLOWED, &refusal)
 }
 
 #[cfg(test)]

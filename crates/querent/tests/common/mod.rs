@@ -1,6 +1,7 @@
 //! A directory of its own for each test, and the binary in it.
 
 pub(crate) mod client;
+pub(crate) mod http;
 
 use std::io::Write;
 use std::path::Path;

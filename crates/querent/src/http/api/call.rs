@@ -55,7 +55,8 @@ impl Call {
             key.parse().map_err(|_| Refusal::invalid("Idempotency-Key", "the Idempotency-Key is malformed", hint))
         });
         let version = match header(headers, &IF_MATCH)? {
-            Some(tag) if route.verb == Verb::Post => version(route, tag)?,
+            // An empty one says nothing.
+            Some(tag) if route.verb == Verb::Post && !tag.is_empty() => version(route, tag)?,
             _ => None,
         };
         let (hub, project) = (site.hub.clone(), site.project.clone());

@@ -13,7 +13,7 @@ use jsonschema::error::ValidationErrorKind;
 use querent_core::{Refusal, nearest};
 use serde_json::{Map, Value, json};
 
-use super::reply::Said;
+use super::reply::{self, Said};
 use super::schema::{Field, nullable};
 use super::{Route, Verb};
 
@@ -175,7 +175,7 @@ fn unread(error: &axum::Error) -> Response {
         if it.to_string().contains("length limit") {
             let refusal =
                 Refusal::invalid("body", format!("the body has more than {LARGEST} bytes"), "send less at once");
-            return crate::http::refused(StatusCode::PAYLOAD_TOO_LARGE, &refusal);
+            return reply::refused(StatusCode::PAYLOAD_TOO_LARGE, &refusal);
         }
         cause = it.source();
     }

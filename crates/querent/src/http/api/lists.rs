@@ -53,7 +53,10 @@ pub(super) const ROUTES: &[Route] = &[
         description: "`seq` is dense: a reader that remembers the last one it saw misses nothing. `/events` at the root is the live \
 stream of the same.",
         fields: || {
-            let since = json!({ "type": "integer", "minimum": 0, "description": "Begin after this sequence number" });
+            let most = i64::MAX;
+            let since = json!({
+                "type": "integer", "minimum": 0, "maximum": most, "description": "Begin after this sequence number",
+            });
             let mut fields: Vec<Field> = vec![maybe("since", since)];
             fields.extend(paged("^[0-9]{1,18}$", "120"));
             fields

@@ -52,6 +52,13 @@ impl Said {
     }
 }
 
+/// A refusal under a status of its own.
+pub(super) fn refused(status: StatusCode, refusal: &Refusal) -> Response {
+    let mut response = Said::refused(refusal).response(None);
+    *response.status_mut() = status;
+    response
+}
+
 /// The status of an envelope.
 fn status(envelope: &Envelope) -> StatusCode {
     if envelope.as_str().starts_with("{\"ok\":true") {

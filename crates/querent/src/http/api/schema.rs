@@ -125,6 +125,7 @@ pub(super) fn wait(example: &str, description: &str) -> Value {
 /// Files of the project.
 pub(super) fn path() -> Value {
     let mut schema = words(1_000, "A file, a directory or a glob, from the project's root");
+    schema["pattern"] = json!("^[^\\u0000-\\u001f\\u007f-\\u009f]+$");
     schema["examples"] = json!(["src/auth.rs"]);
     schema
 }
