@@ -15,6 +15,7 @@ const MAIN: &str = "main";
 /// Test files that are about several commands at once.
 const ACROSS: &[&str] = &[
     MAIN,
+    "api",
     "concurrency",
     "crash",
     "deadlines",
