@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::assumption::Source;
 use crate::command::{Action, Cause, Command, SharedCommand};
 use crate::decide::{candidates, decide, decide_shared};
+use crate::delivery::Errand;
 use crate::due::due;
 use crate::event::{Event, Record};
 use crate::evolve::evolve;
@@ -157,11 +158,13 @@ pub fn needs(command: &Command, item: &Item, at: Moment) -> Needs {
             questions.extend(candidates(item, ask));
             shared.extend([Shared::Quota, Shared::Knowledge]);
         }
-        Action::Answer { question, .. } if item.open.get(&question.number).is_some_and(|it| it.about_session) => {
+        Action::Answer { question, .. } | Action::AnswerRound { question, .. }
+            if item.open.get(&question.number).is_some_and(|it| it.about_session) =>
+        {
             shared.extend([Shared::Knowledge, Shared::Resources]);
             questions.extend(about_sessions(item));
         }
-        Action::Answer { .. } | Action::Resolve { .. } if command.by.is_human() => {
+        Action::Answer { .. } | Action::AnswerRound { .. } | Action::Resolve { .. } if command.by.is_human() => {
             shared.insert(Shared::Knowledge);
         }
         Action::FinishSession { .. } | Action::LoseSession { .. } | Action::AskAbout { .. } => {
@@ -171,7 +174,7 @@ pub fn needs(command: &Command, item: &Item, at: Moment) -> Needs {
         Action::Lock { .. } | Action::Unlock { .. } | Action::EndWait { .. } | Action::Preempt { .. } => {
             shared.extend([Shared::Resources, Shared::Alerts]);
         }
-        Action::Escalate { cause: Cause::Deadlock, .. } => {
+        Action::Escalate { cause: Cause::Deadlock, .. } | Action::Errand { errand: Errand::End { .. }, .. } => {
             shared.insert(Shared::Alerts);
         }
         Action::Review { assumption, .. } => {
@@ -192,13 +195,21 @@ fn about_sessions(item: &Item) -> impl Iterator<Item = QuestionId> {
 /// Runs what is due and then what the monitor found to be necessary, and takes both into the state. What is not so any more
 /// is passed over.
 pub fn act(state: &mut State, command: &Command, rules: &Rules, at: Moment) -> Vec<Batch> {
+    try_act(state, command, rules, at).batches
+}
+
+/// The same, and says why if it was passed over. Nothing is remembered of it: it is Querent's own, and comes once.
+pub fn try_act(state: &mut State, command: &Command, rules: &Rules, at: Moment) -> Applied {
     let mut batches = tick(state, rules, at);
-    let events = decide(state, command, rules, at).unwrap_or_default();
+    let events = match decide(state, command, rules, at) {
+        Ok(events) => events,
+        Err(refusal) => return Applied { batches, reply: Envelope::refused(&refusal) },
+    };
     if !events.is_empty() {
         let records = take(state, &command.item.clone().into(), &command.by, None, events, at);
         batches.push(Batch { records, operation: None });
     }
-    batches
+    Applied { batches, reply: Envelope::ok(&()) }
 }
 
 /// Carries out a command that is about what all items share, and takes it into the state, of which only that must be at hand.

@@ -9,6 +9,7 @@ use crate::access::Role;
 use crate::alert::Alarm;
 use crate::answer::Expected;
 use crate::assumption::{Confidence, RiskIfWrong, Source, Verdict};
+use crate::delivery::Errand;
 use crate::id::{
     AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, ProgramHandle, QuestionId, SecretHash, SessionId,
     TokenId,
@@ -96,6 +97,15 @@ pub enum Action {
         /// Why, or what else should be known.
         #[serde(skip_serializing_if = "Option::is_none")]
         note: Option<String>,
+    },
+    /// An answer to what is asked in one round, and to no other: that of a notification.
+    AnswerRound {
+        /// The question.
+        question: QuestionId,
+        /// The round.
+        round: u32,
+        /// The answer, as it was given.
+        answer: Value,
     },
     /// The asker has what it needs.
     Resolve {
@@ -245,6 +255,13 @@ pub enum Action {
         /// And the answer to this question.
         #[serde(skip_serializing_if = "Option::is_none")]
         question: Option<QuestionId>,
+    },
+    /// A notification of a question goes on.
+    Errand {
+        /// The question.
+        question: QuestionId,
+        /// How.
+        errand: Errand,
     },
 }
 
@@ -459,12 +476,16 @@ impl Action {
     /// Whether Querent itself may do it: deadlines, and what the monitor finds.
     pub(crate) fn is_querents(&self) -> bool {
         let deadline = matches!(self, Self::Retry { .. } | Self::Remind { .. } | Self::Expire { .. });
-        deadline || matches!(self, Self::Escalate { .. }) || self.is_arbiters()
+        deadline || matches!(self, Self::Escalate { .. }) || self.is_querents_alone()
     }
 
-    /// Whether it is for the arbiter alone.
-    pub(crate) fn is_arbiters(&self) -> bool {
-        matches!(self, Self::Preempt { .. } | Self::AskAbout { .. } | Self::LoseSession { .. })
+    /// Whether nobody else may: what the arbiter does, and the delivery of notifications.
+    pub(crate) fn is_querents_alone(&self) -> bool {
+        match self {
+            Self::Preempt { .. } | Self::AskAbout { .. } | Self::LoseSession { .. } => true,
+            Self::Errand { errand, .. } => errand.is_querents(),
+            _ => false,
+        }
     }
 
     /// The question that the action is about, if it is about one that exists.
@@ -472,6 +493,8 @@ impl Action {
         match self {
             Self::FollowUp { question, .. }
             | Self::Answer { question, .. }
+            | Self::AnswerRound { question, .. }
+            | Self::Errand { question, .. }
             | Self::Resolve { question, .. }
             | Self::Escalate { question, .. }
             | Self::Withdraw { question, .. }

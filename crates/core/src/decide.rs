@@ -6,13 +6,16 @@ mod access;
 mod advance;
 mod alert;
 mod answer;
+mod answer_round;
 mod arbitrate;
 mod ask;
 mod assume;
 mod autonomy;
 mod bounds;
 mod claim;
+mod claim_effect;
 mod deadlines;
+mod end_effect;
 mod end_item;
 mod escalate;
 mod expire;
@@ -25,12 +28,14 @@ mod open_item;
 mod own;
 mod park;
 mod remind;
+mod requeue;
 mod resolve;
 mod resume;
 mod retry;
 mod review;
 mod revoke;
 mod rights;
+mod see;
 mod start_session;
 mod strict;
 mod tell;
@@ -38,11 +43,13 @@ mod unlock;
 mod withdraw;
 
 use crate::command::{Action, Command, SharedAction, SharedCommand};
+use crate::delivery::Errand;
 use crate::event::{Event, QuotaFreed};
 use crate::item::Item;
 use crate::moment::Moment;
 use crate::party::Party;
 use crate::policy::{Autonomy, Rules};
+use crate::question::Question;
 use crate::quota;
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
@@ -54,8 +61,9 @@ pub(crate) use known::candidates;
 /// Costs what the command touches; it does not grow with the item's history.
 pub fn decide(state: &State, command: &Command, rules: &Rules, at: Moment) -> Result<Vec<Event>, Refusal> {
     rights::known(command, rules)?;
-    if command.action.is_arbiters() && command.by != Party::Querent {
-        return Err(Refusal::invalid("by", "only Querent itself arbitrates", "run the monitor: querent monitor"));
+    if command.action.is_querents_alone() && command.by != Party::Querent {
+        let hint = "run the monitor (querent monitor) or the server (querent serve)";
+        return Err(Refusal::invalid("by", "only Querent itself arbitrates and notifies", hint));
     }
     if let Action::OpenItem { title, workflow, autonomy } = &command.action {
         return open_item::decide(state, command, title, workflow.as_deref(), *autonomy, rules);
@@ -114,6 +122,25 @@ fn act(now: &Now<'_>) -> Result<Vec<Event>, Refusal> {
             claim::end(now, state.question(question)?, process.as_ref(), *exit_code)
         }
         Action::Tell { handle, upto, question } => tell::decide(now, handle, *upto, question.as_ref()),
+        Action::AnswerRound { question, round, answer } => {
+            answer_round::decide(now, state.question(question)?, *round, answer)
+        }
+        Action::Errand { question, errand } => run(now, state.question(question)?, errand),
+    }
+}
+
+fn run(now: &Now<'_>, question: &Question, errand: &Errand) -> Result<Vec<Event>, Refusal> {
+    match errand {
+        Errand::Claim { channel, state, process, over, error } => {
+            let (process, over) = (process.as_ref(), over.as_ref());
+            claim_effect::decide(now, question, (channel, *state), process, over, error.as_deref())
+        }
+        Errand::End { channel, state, claim, outcome, error, receipt } => {
+            let said = (error.as_deref(), receipt.as_deref());
+            end_effect::decide(now, question, (channel, *state), claim, *outcome, said)
+        }
+        Errand::See { channel, round } => see::decide(now, question, channel, *round),
+        Errand::Requeue { channel } => requeue::decide(now, question, channel.as_ref()),
     }
 }
 

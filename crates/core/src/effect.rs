@@ -1,7 +1,10 @@
 //! What the world still owes an item. Derived from state, so a crash loses nothing and a replay repeats nothing.
 
-use crate::id::{AgentName, QuestionId};
-use crate::question::Status;
+use crate::delivery::{Occasion, effect_id, owed};
+use crate::id::{AgentName, ChannelName, QuestionId};
+use crate::moment::Moment;
+use crate::policy::Rules;
+use crate::question::{Question, Status};
 use crate::state::State;
 
 /// Something to be done outside. Its id is the same however often it is derived.
@@ -25,23 +28,40 @@ pub enum EffectKind {
         /// 1 at first, 2 when it let its time pass.
         attempt: u32,
     },
-    /// Let a human know.
-    NotifyHuman,
+    /// Let people know through a channel.
+    Notify {
+        /// The channel.
+        channel: ChannelName,
+        /// What they are told.
+        state: Occasion,
+        /// Since when that is so.
+        since: Moment,
+    },
 }
 
 /// What is owed for the questions at hand.
-pub fn outstanding(state: &State) -> Vec<Effect> {
+pub fn outstanding(state: &State, rules: &Rules) -> Vec<Effect> {
     let open = state.questions.values().filter(|question| question.status.is_open());
-    open.map(|question| {
-        let (id, round) = (&question.id, question.round);
-        match question.to.agent() {
-            Some(agent) => {
-                let attempt = if question.status == Status::Stale { 2 } else { 1 };
-                let kind = EffectKind::CallAgent { agent: agent.clone(), attempt };
-                Effect { id: format!("call:{id}:{round}:{attempt}"), question: id.clone(), kind }
-            }
-            None => Effect { id: format!("notify:{id}:{round}"), question: id.clone(), kind: EffectKind::NotifyHuman },
-        }
+    open.flat_map(|question| match question.to.agent() {
+        Some(agent) => vec![call(question, agent)],
+        None => notifications(question, rules),
     })
     .collect()
+}
+
+fn call(question: &Question, agent: &AgentName) -> Effect {
+    let (id, round) = (&question.id, question.round);
+    let attempt = if question.status == Status::Stale { 2 } else { 1 };
+    let kind = EffectKind::CallAgent { agent: agent.clone(), attempt };
+    Effect { id: format!("call:{id}:{round}:{attempt}"), question: id.clone(), kind }
+}
+
+fn notifications(question: &Question, rules: &Rules) -> Vec<Effect> {
+    let of = |channel| {
+        let (state, since) = owed(question, channel)?;
+        let name = channel.name();
+        let id = effect_id(&question.id, question.round, state, &name);
+        Some(Effect { id, question: question.id.clone(), kind: EffectKind::Notify { channel: name, state, since } })
+    };
+    rules.config.notify.iter().filter_map(of).collect()
 }

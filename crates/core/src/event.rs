@@ -1,6 +1,7 @@
 //! What happened. Events are the truth; everything else is derived from them.
 
 mod data;
+mod delivery;
 
 use serde::Serialize;
 
@@ -10,6 +11,7 @@ use crate::party::Party;
 use crate::stream::{Shared, Stream};
 
 pub use data::*;
+pub use delivery::*;
 
 /// An event in its place in the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,6 +165,14 @@ events! {
     SessionResumed = "session_resumed",
     /// A program was told what happened.
     SessionTold = "session_told",
+    /// Somebody sends a notification.
+    EffectClaimed = "effect_claimed",
+    /// It is sent, or given up.
+    EffectDone = "effect_done",
+    /// What was given up is tried again.
+    EffectRequeued = "effect_requeued",
+    /// Somebody opened the link of a notification.
+    DeliverySeen = "delivery_seen",
 }
 
 impl Event {
@@ -180,6 +190,10 @@ impl Event {
             Self::QuestionExpired(it) => Some(&it.question),
             Self::QuestionWithdrawn(it) => Some(&it.question),
             Self::LateAnswerRecorded(it) => Some(&it.question),
+            Self::EffectClaimed(it) => Some(&it.question),
+            Self::EffectDone(it) => Some(&it.question),
+            Self::EffectRequeued(it) => Some(&it.question),
+            Self::DeliverySeen(it) => Some(&it.question),
             Self::ItemOpened(_)
             | Self::ItemMoved(_)
             | Self::ItemPaused(_)

@@ -1,6 +1,7 @@
 //! How events make state. Infallible, and idempotent: an event that a part of the state holds already is passed over.
 
 use crate::assumption::{AssumptionStatus, Reviewed};
+use crate::delivery;
 use crate::event::{Event, ExpiryEffect, Record, SessionParked};
 use crate::item::{Item, OpenQuestion, Stage};
 use crate::moment::Moment;
@@ -366,12 +367,13 @@ fn question_changes(question: &mut Question, record: &Record) {
             say(question, record, EntryKind::Withdrawal, it.reason.clone().unwrap_or_default(), it.via);
         }
         Event::LateAnswerRecorded(it) => answered(question, record, EntryKind::LateAnswer, &it.answer),
-        _ => {}
+        _ => delivery::evolve(question, record),
     }
 }
 
 fn answered(question: &mut Question, record: &Record, kind: EntryKind, answer: &crate::Answer) {
     question.answer = Some(answer.clone());
+    delivery::answered(question, answer.via, record.at);
     let body = match (&answer.learned, &answer.note) {
         (Some(from), _) => format!("{} ({}, learned from {})", answer.text, from.id, from.question_id),
         (None, Some(note)) => format!("{}\n\n{note}", answer.text),

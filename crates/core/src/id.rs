@@ -139,6 +139,26 @@ name!(
     }
 );
 
+name!(
+    /// What a channel is called through which people are notified.
+    ChannelName,
+    "channel",
+    "1 to 32 of a-z, 0-9, `_` and `-`, beginning with a letter or digit",
+    |text| {
+        let mut bytes = text.bytes();
+        text.len() <= 32
+            && bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+            && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
+    }
+);
+
+impl ChannelName {
+    /// That of a channel that has none: `ntfy`, then `ntfy-2`.
+    pub(crate) fn of(kind: &str, number: u32) -> Self {
+        Self(if number == 1 { kind.into() } else { format_smolstr!("{kind}-{number}") })
+    }
+}
+
 impl SessionId {
     /// The session of an agent that names none: `engineer@42`.
     pub fn of(agent: &AgentName, item: &ItemId) -> Self {

@@ -54,9 +54,11 @@ pub mod answer;
 mod apply;
 pub mod arbiter;
 mod assumption;
+mod channel;
 mod command;
 mod context;
 mod decide;
+mod delivery;
 mod due;
 mod effect;
 pub mod event;
@@ -92,21 +94,25 @@ pub use access::{Access, LoginLink, Role, Token};
 pub use advice::{advice, advice_on_follow_up};
 pub use alert::{Alarm, Alert, Alerts};
 pub use answer::{Answer, Expected, LearnedFrom, Provenance};
-pub use apply::{Applied, Batch, Needs, Operation, Ticket, act, apply, apply_shared, needs, needs_of_tick, tick};
+pub use apply::{
+    Applied, Batch, Needs, Operation, Ticket, act, apply, apply_shared, needs, needs_of_tick, tick, try_act,
+};
 pub use assumption::{
     Assumption, AssumptionFilter, AssumptionStatus, Confidence, Reviewed, RiskIfWrong, Source, Verdict,
 };
+pub use channel::{Channel, ChannelKind, QuietHours, Serve};
 pub use command::{Action, Ask, Assume, Cause, Command, Park, SharedAction, SharedCommand};
 pub use context::{Answered, Context, news};
 pub use decide::decide;
+pub use delivery::{Delivery, DeliveryStatus, EffectClaim, Errand, Occasion, effect_id, owed};
 pub use due::due;
 pub use effect::{Effect, EffectKind, outstanding};
 pub use event::{Event, Record};
 pub use evolve::{evolve, evolve_item, evolve_question, fold};
 pub use guide::{AgentGuide, Guide, HumanGuide, StepGuide, guide};
 pub use id::{
-    AgentName, AlertId, AssumptionId, ComponentName, Fingerprint, ItemId, LearnedId, OperationId, ProgramHandle,
-    QuestionId, SecretHash, SessionId, TokenId,
+    AgentName, AlertId, AssumptionId, ChannelName, ComponentName, Fingerprint, ItemId, LearnedId, OperationId,
+    ProgramHandle, QuestionId, SecretHash, SessionId, TokenId,
 };
 pub use item::{Item, OpenQuestion, Outcome, Stage};
 pub use learned::{Knowledge, Learned, LearnedStatus, Lesson, Meaning, Noted, Why};

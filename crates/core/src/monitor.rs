@@ -85,6 +85,8 @@ words!(
         StuckTask = "stuck_task",
         /// A component or a session shows no sign of life.
         ComponentDown = "component_down",
+        /// People could not be notified.
+        DeliveryFailed = "delivery_failed",
     }
 );
 

@@ -105,4 +105,14 @@ pub enum Via {
     Web,
     /// The inbox in a terminal.
     Tui,
+    /// A notification on a desktop.
+    Desktop,
+    /// A notification through ntfy.
+    Ntfy,
+    /// A message in Slack.
+    Slack,
+    /// A message in Telegram.
+    Telegram,
+    /// A program that was notified.
+    Webhook,
 }

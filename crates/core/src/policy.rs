@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::id::AgentName;
+use crate::channel::{self, Channel, Serve};
+use crate::id::{AgentName, ChannelName};
 use crate::moment::Span;
 use crate::nearest;
 use crate::question::{Blocker, Category, words};
@@ -57,6 +58,19 @@ impl Rules {
         })
     }
 
+    /// The channel of this name, or a refusal that names the nearest one.
+    pub fn channel(&self, name: &ChannelName) -> Result<&Channel, Refusal> {
+        self.config.notify.iter().find(|channel| channel.name() == *name).ok_or_else(|| {
+            let known: Vec<ChannelName> = self.config.notify.iter().map(Channel::name).collect();
+            let hint = match nearest::of(name.as_str(), known.iter().map(ChannelName::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "add it to .querent/config.toml: [[notify]]".to_owned(),
+            };
+            Refusal::new(Code::InvalidInput, format!("there is no channel `{name}`"), hint)
+                .with(json!({ "field": "channel", "known": known }))
+        })
+    }
+
     /// The workflow of an item that names none.
     pub fn default_workflow(&self) -> &str {
         match (&self.config.project.workflow, self.workflows.len()) {
@@ -82,6 +96,12 @@ pub struct Config {
     /// The roles.
     #[serde(default)]
     pub agents: BTreeMap<AgentName, Agent>,
+    /// The server.
+    #[serde(default)]
+    pub serve: Serve,
+    /// How people are notified.
+    #[serde(default, deserialize_with = "channel::named")]
+    pub notify: Vec<Channel>,
     /// How agents are invoked. Read by `querent run`; kept here so that one file configures everything.
     #[serde(default)]
     pub providers: BTreeMap<String, Value>,

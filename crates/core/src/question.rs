@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Expected};
 use crate::command::Cause;
+use crate::delivery::Delivery;
 use crate::id::{AgentName, ItemId, QuestionId, SessionId};
 use crate::item::Stage;
 use crate::moment::Moment;
@@ -74,6 +75,9 @@ pub struct Question {
     /// Why it went to a human, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
+    /// What became of its notifications.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliveries: Vec<Delivery>,
     /// The conversation, append-only.
     pub thread: Vec<Entry>,
     /// The version of the item's stream that this is up to.

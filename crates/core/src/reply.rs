@@ -249,7 +249,7 @@ pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Env
             Envelope::ok(&AskReply { advice, ..AskReply::of(state, question) })
         }
         (Action::Ask(_), Some(question), _) => Envelope::ok(&AskReply { reused, ..AskReply::of(state, question) }),
-        (Action::Answer { .. }, Some(question), _) => {
+        (Action::Answer { .. } | Action::AnswerRound { .. }, Some(question), _) => {
             let resumed = records.iter().any(|record| matches!(record.event, Event::ItemResumed(_)));
             Envelope::ok(&AnswerReply::of(state, question, resumed))
         }

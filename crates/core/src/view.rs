@@ -1,6 +1,7 @@
 //! What people and programs see. One view feeds every surface.
 
 mod board;
+mod delivery;
 mod digest;
 mod inbox;
 mod learned;
@@ -13,6 +14,7 @@ mod token;
 mod waits;
 
 pub use board::{ItemView, ReadyView, ready};
+pub use delivery::DeliveryView;
 pub use digest::{CategoryCount, Digest, DigestBuilder, PairCount, Percentiles, TimeToAnswer, TopicCount};
 pub use inbox::{Filter, QuestionView, StatusFilter};
 pub use learned::LearnedView;

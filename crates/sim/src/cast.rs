@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use querent_core::{
     Agent, AgentName, Autonomy, Config, Faults, Gate, HumanInput, OnTimeout, Patience, ProjectConfig, Refusal, Rules,
-    Span, Step, Workflow,
+    Serve, Span, Step, Workflow,
 };
 
 /// Who there may be.
@@ -29,6 +29,8 @@ pub(crate) fn rules(dice: &mut Rng, faults: Faults) -> Result<Rules, Refusal> {
         human_input: human_input(dice, faults),
         monitor: Patience::default(),
         agents,
+        serve: Serve::default(),
+        notify: Vec::new(),
         providers: std::collections::BTreeMap::new(),
     };
     Ok(Rules { config, workflows: [(workflow.name.clone(), workflow)].into() })

@@ -111,6 +111,7 @@ pub(super) fn ask_about(now: &Now<'_>, session: &SessionId, since: Moment) -> Re
         resume_stage: None,
         answer: None,
         cause: None,
+        deliveries: Vec::new(),
         thread: Vec::new(),
         version: 0,
     };

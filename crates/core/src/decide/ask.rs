@@ -89,6 +89,7 @@ fn question(now: &Now<'_>, from: Asker, ask: &Ask, aim: &gate::Aim<'_>) -> Resul
         resume_stage: pauses.then(|| resume::stage(now)),
         answer: None,
         cause: None,
+        deliveries: Vec::new(),
         thread: Vec::new(),
         version: 0,
     })

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::delivery::DeliveryView;
 use crate::command::Cause;
 use crate::party::Party;
 use crate::question::{Question, Status, words};
@@ -127,6 +128,8 @@ impl Serialize for QuestionView<'_> {
             resume_stage,
             answer
         );
+        let deliveries: Vec<DeliveryView<'_>> = q.deliveries.iter().map(DeliveryView::of).collect();
+        map.serialize_entry("deliveries", &deliveries)?;
         if self.with_thread {
             map.serialize_entry("thread", &q.thread)?;
         }

@@ -31,6 +31,7 @@ mod item_life;
 mod known;
 mod late_answers;
 mod locking;
+mod notifying;
 mod operations;
 mod parking;
 mod pausing;

@@ -27,7 +27,7 @@ fn with_the_sla_passed_the_question_is_stale_and_the_addressee_is_called_again()
             assert_eq!((entry.kind.as_str(), &entry.from), ("retry", &Party::Querent));
             assert_eq!(entry.body, "no answer in time; architect is called again");
             let call = EffectKind::CallAgent { agent: name("architect"), attempt: 2 };
-            assert_eq!(outstanding(&it.state)[0].kind, call);
+            assert_eq!(outstanding(&it.state, &it.rules)[0].kind, call);
         });
 }
 

@@ -103,6 +103,7 @@ fn a_question_alone_has_its_thread_and_null_fields_are_present() {
           "category": "clarification",
           "context": null,
           "created_at": "2026-01-31T10:00:00.000Z",
+          "deliveries": [],
           "details": null,
           "evidence": null,
           "expected": {

@@ -35,6 +35,8 @@ pub(crate) enum Deed {
     Contend { by: [usize; 2], path: usize, minutes: u64, patient: bool },
     /// A session is parked on a question and resumed, with some of the steps left out.
     Parks { by: usize, question: prop::sample::Index, steps: Vec<Wish> },
+    /// Notifications that are owed are claimed, and some of them are sent, given up, seen, answered or tried again.
+    Notifies { steps: Vec<Courier> },
     /// A person has seen an alert.
     Acknowledges(u32),
     /// Somebody is let in, logs in, and is let in no more.
@@ -120,6 +122,17 @@ pub(crate) enum Wish {
     },
 }
 
+/// What becomes of the notifications that are owed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Courier {
+    Claims { pid: u32, takes_over: bool },
+    Sends,
+    GivesUp,
+    Sees,
+    TriesAgain,
+    Answers,
+}
+
 /// A life of up to 40 deeds.
 pub(crate) fn life() -> impl Strategy<Value = Vec<Deed>> {
     prop::collection::vec(deed(), 1..40)
@@ -139,6 +152,7 @@ fn deed() -> impl Strategy<Value = Deed> {
             .prop_map(|((a, b), path, minutes, patient)| Deed::Contend { by: [a, b], path, minutes, patient }),
         2 => (0..4_usize, any::<prop::sample::Index>(), parking())
             .prop_map(|(by, question, steps)| Deed::Parks { by, question, steps }),
+        3 => prop::collection::vec(courier(), 1..5).prop_map(|steps| Deed::Notifies { steps }),
         1 => (1..4_u32).prop_map(Deed::Acknowledges),
         1 => (prop::sample::select(vec!["human", "observer", "agent:engineer"]), 1..60_u64, 0..4_u32)
             .prop_map(|(role, minutes, steps)| Deed::LetsIn { role, minutes, steps }),
@@ -206,6 +220,17 @@ fn parking() -> impl Strategy<Value = Vec<Wish>> {
         },
     );
     steps.prop_flat_map(|steps| prop::sample::subsequence(steps, 1..=7))
+}
+
+fn courier() -> impl Strategy<Value = Courier> {
+    prop_oneof![
+        6 => (1..3_u32, any::<bool>()).prop_map(|(pid, takes_over)| Courier::Claims { pid, takes_over }),
+        3 => Just(Courier::Sends),
+        3 => Just(Courier::GivesUp),
+        1 => Just(Courier::Sees),
+        1 => Just(Courier::TriesAgain),
+        1 => Just(Courier::Answers),
+    ]
 }
 
 fn policy() -> impl Strategy<Value = OnTimeout> {
@@ -342,7 +367,7 @@ pub(crate) fn another(command: &Command) -> Command {
     Command { by, ..command.clone() }
 }
 
-fn process(pid: u32) -> Process {
+pub(crate) fn process(pid: u32) -> Process {
     Process { pid, start: "1".to_owned(), host: "here".to_owned() }
 }
 

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod couriers;
 mod deadline;
 mod deeds;
 mod digest;

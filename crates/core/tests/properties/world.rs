@@ -8,6 +8,7 @@ use querent_core::{
     Ticket, TokenId, Via, act, apply, apply_shared, due, needs, needs_of_tick, tick,
 };
 
+use crate::couriers;
 use crate::deeds::{Deed, Wish};
 use crate::project;
 
@@ -21,9 +22,10 @@ pub(crate) struct World {
     pub(crate) operations: Vec<(Command, Operation)>,
 }
 
-/// The usual project, where the product manager asks people only under strict conditions.
+/// The usual project, with two channels, where the product manager asks people only under strict conditions.
 fn strict_rules() -> Rules {
     let mut rules = project::rules();
+    rules.config.notify = couriers::channels();
     rules.config.agents.get_mut(&"product-manager".parse().unwrap()).unwrap().gate = Gate::Strict;
     rules
 }
@@ -83,6 +85,7 @@ impl World {
                     }
                 }
             }
+            Deed::Notifies { steps } => steps.iter().for_each(|step| couriers::take(self, *step)),
             Deed::Acknowledges(number) => self.share(SharedAction::Acknowledge { alert: AlertId(*number) }),
             Deed::LetsIn { role, minutes, steps } => {
                 let hash = |digit: &str| digit.repeat(64).parse().unwrap();
@@ -119,7 +122,7 @@ impl World {
         (asked > 0).then(|| QuestionId { item: self.item.clone(), number })
     }
 
-    fn run(&mut self, command: &Command) {
+    pub(crate) fn run(&mut self, command: &Command) {
         let operation = format!("op-{}", self.operations.len() + 1).parse().unwrap();
         let accepted = self.operations.len();
         let reply = self.send(&operation, command);

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use querent_core::event::EffectOutcome;
 use querent_core::wire::Line;
 use querent_core::{
-    Action, AgentName, AlertId, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence,
-    Fallback, Gate, Kind, LearnedId, Moment, OnTimeout, Outcome, Park, Party, Process, Program, QuestionId, Risk,
-    RiskIfWrong, Role, Rules, SharedAction, SharedCommand, Source, Span, State, Ticket, TokenId, Verdict, Via, act,
-    apply, apply_shared, tick,
+    Action, AgentName, AlertId, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence, Config,
+    Errand, Fallback, Gate, Kind, LearnedId, Moment, Occasion, OnTimeout, Outcome, Park, Party, Process, Program,
+    QuestionId, Risk, RiskIfWrong, Role, Rules, SharedAction, SharedCommand, Source, Span, State, Ticket, TokenId,
+    Verdict, Via, act, apply, apply_shared, tick, try_act,
 };
 use serde_json::{Value, json};
 
@@ -59,6 +60,7 @@ fn tell() -> Vec<Line> {
     lose_a_session(&mut story);
     park_a_session(&mut story);
     let_people_in(&mut story);
+    notify_people(&mut story);
     story.tell("engineer", Action::FinishSession { session: None, keep: false });
     story.tell("human", Action::EndItem { outcome: Outcome::Merged });
     story.lines
@@ -158,6 +160,32 @@ fn park_a_session(story: &mut Story) {
     story.tell("engineer", Action::Tell { handle, upto, question: Some(asked()) });
 }
 
+/// People are notified of a question: one attempt fails, the last one too; a person wants another, and sees it.
+fn notify_people(story: &mut Story) {
+    let config = json!({ "project": { "name": "shop" }, "notify": [{ "channel": "webhook", "name": "pager" }] });
+    story.rules.config.notify = serde_json::from_value::<Config>(config).unwrap().notify;
+    story.tell("engineer", Action::Ask(Box::new(Ask { to: Some(Party::HUMAN), ..question("Which font? 書体") })));
+    let channel = || "pager".parse().unwrap();
+    for (error, outcome) in [(Some("status 500 — さよなら"), EffectOutcome::Failed), (None, EffectOutcome::Delivered)]
+    {
+        let process = Some(Process { pid: 4711, start: "12 in a boot".into(), host: "büro".into() });
+        let error = error.map(str::to_owned);
+        let claim =
+            Errand::Claim { channel: channel(), state: Occasion::Asked, process, over: None, error: error.clone() };
+        story.errand(claim);
+        let claim = story.state.questions[&id(8)].deliveries[0].claim.clone().unwrap();
+        let receipt = Some("12".to_owned());
+        story.errand(Errand::End { channel: channel(), state: Occasion::Asked, claim, outcome, error, receipt });
+        if outcome == EffectOutcome::Failed {
+            let errand = Errand::Requeue { channel: None };
+            story.tell("human:zoë", Action::Errand { question: id(8), errand });
+        }
+    }
+    let errand = Errand::See { channel: channel(), round: 1 };
+    story.tell("human:zoë", Action::Errand { question: id(8), errand });
+    story.tell("human:zoë", Action::AnswerRound { question: id(8), round: 1, answer: json!("fett") });
+}
+
 fn engineer() -> AgentName {
     "engineer".parse().unwrap()
 }
@@ -236,6 +264,15 @@ impl Story {
         let command = SharedCommand { by: by.parse().unwrap(), via: Via::Cli, action };
         let ticket = Ticket::shared(format!("op-{:04}", self.lines.len()).parse().unwrap(), &command);
         let applied = apply_shared(&mut self.state, &command, Some(&ticket), &self.rules, self.now);
+        applied.reply.read::<Value>().unwrap();
+        self.keep(applied.batches);
+    }
+
+    /// Something that only Querent does.
+    fn errand(&mut self, errand: Errand) {
+        let action = Action::Errand { question: id(8), errand };
+        let command = Command { item: "42".parse().unwrap(), by: Party::Querent, via: Via::Querent, action };
+        let applied = try_act(&mut self.state, &command, &self.rules, self.now);
         applied.reply.read::<Value>().unwrap();
         self.keep(applied.batches);
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use querent_core::{
     Action, Agent, AgentName, Applied, Ask, Autonomy, Blocker, Choice, Command, Config, Envelope, Fallback, Gate,
     HumanInput, Item, ItemId, Kind, LearnedId, Moment, Needs, Outcome, Party, Patience, ProjectConfig, QuestionId,
-    Refusal, Risk, Rules, SharedAction, SharedCommand, Span, State, Step, Ticket, Via, Workflow, apply, apply_shared,
-    needs, needs_of_tick, tick,
+    Refusal, Risk, Rules, Serve, SharedAction, SharedCommand, Span, State, Step, Ticket, Via, Workflow, apply,
+    apply_shared, needs, needs_of_tick, tick,
 };
 
 use super::Broken;
@@ -181,6 +181,8 @@ fn rules() -> Result<Rules, Refusal> {
         human_input: HumanInput::default(),
         monitor: Patience::default(),
         agents: agents.into(),
+        serve: Serve::default(),
+        notify: Vec::new(),
         providers: std::collections::BTreeMap::new(),
     };
     let architect: AgentName = "architect".parse()?;

@@ -198,8 +198,7 @@ fn options(question: &Question) -> Vec<OptionView> {
             description: None,
             implications: None,
             recommended: false,
-            is_fallback: fallback
-                .is_some_and(|answer| *answer == (id == "true") || *answer == id),
+            is_fallback: fallback.is_some_and(|answer| *answer == (id == "true") || *answer == id),
         };
         return vec![option(1, "true", "Yes"), option(2, "false", "No")];
     }
