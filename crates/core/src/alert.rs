@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::{Event, Record};
-use crate::id::AlertId;
+use crate::id::{AlertId, ChannelName};
 use crate::moment::{Moment, Span};
 use crate::monitor::{FindingKind, Severity};
 use crate::party::Party;
@@ -59,6 +59,9 @@ pub struct Alert {
     pub acknowledged_by: Option<Party>,
     /// When.
     pub acknowledged_at: Option<Moment>,
+    /// The channels through which people were told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<ChannelName>,
 }
 
 impl Alerts {
@@ -80,10 +83,16 @@ impl Alerts {
                     acknowledged: false,
                     acknowledged_by: None,
                     acknowledged_at: None,
+                    told: Vec::new(),
                 };
                 self.recent.insert(it.alert.0, alert);
                 if self.recent.len() > MOST {
                     self.recent.pop_first();
+                }
+            }
+            Event::AlertTold(it) => {
+                if let Some(alert) = self.recent.get_mut(&it.alert.0) {
+                    alert.told.push(it.channel.clone());
                 }
             }
             Event::AlertAcknowledged(it) => {

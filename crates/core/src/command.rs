@@ -11,8 +11,8 @@ use crate::answer::Expected;
 use crate::assumption::{Confidence, RiskIfWrong, Source, Verdict};
 use crate::delivery::Errand;
 use crate::id::{
-    AgentName, AlertId, AssumptionId, Fingerprint, ItemId, LearnedId, ProgramHandle, QuestionId, SecretHash, SessionId,
-    TokenId,
+    AgentName, AlertId, AssumptionId, ChannelName, Fingerprint, ItemId, LearnedId, ProgramHandle, QuestionId,
+    SecretHash, SessionId, TokenId,
 };
 use crate::item::Outcome;
 use crate::moment::{Moment, Span};
@@ -394,6 +394,13 @@ pub enum SharedAction {
     },
     /// People should look at something; said once, however often it is found.
     Raise(Box<Alarm>),
+    /// People are told of an alert through a channel; once, whoever does it.
+    Tell {
+        /// Which.
+        alert: AlertId,
+        /// The channel.
+        channel: ChannelName,
+    },
     /// Somebody has seen an alert.
     Acknowledge {
         /// Which.
@@ -440,11 +447,11 @@ impl SharedCommand {
         match self.action {
             SharedAction::Revoke { .. } => Shared::Knowledge,
             SharedAction::Own { .. } => Shared::Resources,
-            SharedAction::Raise(_) | SharedAction::Acknowledge { .. } => Shared::Alerts,
             SharedAction::CreateToken { .. }
             | SharedAction::RevokeToken { .. }
             | SharedAction::OfferLogin { .. }
             | SharedAction::UseLogin { .. } => Shared::Access,
+            SharedAction::Raise(_) | SharedAction::Tell { .. } | SharedAction::Acknowledge { .. } => Shared::Alerts,
         }
     }
 }

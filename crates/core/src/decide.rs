@@ -159,6 +159,7 @@ pub(crate) fn decide_shared(
         SharedAction::Revoke { learned, note } => vec![revoke::decide(state, *learned, note.as_deref(), by, via)?],
         SharedAction::Own { path, agent } => own::decide(path, agent.as_ref(), by, rules)?,
         SharedAction::Raise(alarm) => alert::raise(state, (**alarm).clone(), at).into_iter().collect(),
+        SharedAction::Tell { alert, channel } => vec![alert::tell(state, *alert, channel, by, rules)?],
         SharedAction::Acknowledge { alert } => vec![alert::acknowledge(state, *alert, by, via)?],
         SharedAction::CreateToken { name, role, hash, expires_in } => {
             let wanted = access::Wanted { name: name.as_deref(), role, hash, expires_in: *expires_in };

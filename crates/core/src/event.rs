@@ -171,6 +171,8 @@ events! {
     EffectDone = "effect_done",
     /// What was given up is tried again.
     EffectRequeued = "effect_requeued",
+    /// People are told of an alert.
+    AlertTold = "alert_told",
     /// Somebody opened the link of a notification.
     DeliverySeen = "delivery_seen",
 }
@@ -225,6 +227,7 @@ impl Event {
             | Self::TokenRevoked(_)
             | Self::LoginOffered(_)
             | Self::LoginUsed(_)
+            | Self::AlertTold(_)
             | Self::SessionParked(_)
             | Self::SessionWoken(_)
             | Self::SessionClaimed(_)
@@ -248,10 +251,10 @@ impl Event {
             | Self::LockWaited(_)
             | Self::LockWaitEnded(_)
             | Self::FileOwned(_) => Some(Shared::Resources),
-            Self::AlertRaised(_) | Self::AlertAcknowledged(_) => Some(Shared::Alerts),
             Self::TokenCreated(_) | Self::TokenRevoked(_) | Self::LoginOffered(_) | Self::LoginUsed(_) => {
                 Some(Shared::Access)
             }
+            Self::AlertRaised(_) | Self::AlertAcknowledged(_) | Self::AlertTold(_) => Some(Shared::Alerts),
             _ => None,
         }
     }

@@ -311,7 +311,9 @@ pub(crate) fn shared_reply(state: &State, command: &SharedCommand) -> Envelope {
             Envelope::ok(&Revoked { learned: state.knowledge.learned.get(&learned.0).map(LearnedView) })
         }
         SharedAction::Own { path, agent } => Envelope::ok(&OwnReply { path: path.clone(), owner: agent.clone() }),
-        SharedAction::Raise(_) | SharedAction::UseLogin { .. } => Envelope::ok(&json!(null)),
+        SharedAction::Raise(_) | SharedAction::Tell { .. } | SharedAction::UseLogin { .. } => {
+            Envelope::ok(&json!(null))
+        }
         SharedAction::Acknowledge { alert } => {
             Envelope::ok(&AlertReply { alert: state.alerts.recent.get(&alert.0).cloned() })
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::channel::ChannelKind;
 use crate::delivery::Occasion;
-use crate::id::{ChannelName, QuestionId};
+use crate::id::{AlertId, ChannelName, QuestionId};
 use crate::moment::Moment;
 use crate::question::words;
 use crate::session::Process;
@@ -61,6 +61,15 @@ words!(
         Failed = "failed",
     }
 );
+
+/// People are told of an alert.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AlertTold {
+    /// The alert.
+    pub alert: AlertId,
+    /// Through this channel.
+    pub channel: ChannelName,
+}
 
 /// What was given up is tried again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

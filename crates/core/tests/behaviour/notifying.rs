@@ -2,8 +2,8 @@
 
 use querent_core::event::EffectOutcome;
 use querent_core::{
-    Action, ChannelName, Code, Command, DeliveryStatus, EffectClaim, EffectKind, Errand, Kind, Occasion, Outcome,
-    Party, Process, Via, outstanding,
+    Action, AlertId, ChannelName, Code, Command, DeliveryStatus, EffectClaim, EffectKind, Errand, Kind, Occasion,
+    Outcome, Party, Process, SharedAction, SharedCommand, Via, apply_shared, outstanding,
 };
 use serde_json::{Value, json};
 
@@ -293,6 +293,24 @@ fn nobody_but_querent_sends_notifications() {
     for by in [human(), engineer()] {
         given_asked().when(errand(by, claim.clone())).then_refused(Code::InvalidInput);
     }
+}
+
+#[test]
+fn people_are_told_of_an_alert_once_through_the_channels_that_carry_its_severity() {
+    let tell = |scenario: &mut Scenario, channel: &str| {
+        let action = SharedAction::Tell { alert: AlertId(1), channel: name(channel) };
+        let command = SharedCommand { by: Party::Querent, via: Via::Querent, action };
+        let told = apply_shared(&mut scenario.state, &command, None, &scenario.rules, scenario.now);
+        told.batches.len()
+    };
+    let channels = json!([{ "channel": "webhook", "retries": 0, "severities": ["error"] }, { "channel": "desktop" }]);
+    let scenario = given_channels(&channels).and(engineer().asks("human", "Which bank?")).and(claims(7, None));
+    let end = ends(&scenario, EffectOutcome::Failed);
+    let mut scenario = scenario.and(end);
+
+    assert_eq!([tell(&mut scenario, "webhook"), tell(&mut scenario, "webhook")], [1, 0]);
+    assert_eq!(tell(&mut scenario, "desktop"), 0, "it carries no alerts");
+    assert_eq!(scenario.state.alerts.recent[&1].told, [name("webhook")]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use querent_core::event::EffectOutcome;
 use querent_core::{
-    Action, Channel, Command, Config, Delivery, EffectClaim, EffectKind, Errand, Party, Question, QuestionId, Via,
-    outstanding,
+    Action, AlertId, Channel, Command, Config, Delivery, EffectClaim, EffectKind, Errand, Party, Question, QuestionId,
+    Via, outstanding,
 };
 use serde_json::json;
 
@@ -12,8 +12,7 @@ use crate::world::World;
 
 /// Two channels: one carries everything, the other what blocks.
 pub(crate) fn channels() -> Vec<Channel> {
-    let notify =
-        json!([{ "channel": "webhook", "retries": 1 }, { "channel": "telegram", "kinds": ["blocking"], "retries": 0 }]);
+    let notify = json!([{ "channel": "webhook", "retries": 1, "severities": ["error"] }, { "channel": "telegram", "kinds": ["blocking"], "retries": 0 }]);
     let config = json!({ "project": { "name": "shop" }, "notify": notify });
     serde_json::from_value::<Config>(config).unwrap().notify
 }
@@ -26,6 +25,7 @@ pub(crate) fn take(world: &mut World, step: Courier) {
         Courier::GivesUp => ends(world, EffectOutcome::Failed),
         Courier::Sees => each(world, |_, it| Some(Errand::See { channel: it.channel.clone(), round: it.round })),
         Courier::TriesAgain => each(world, |_, _| Some(Errand::Requeue { channel: None })),
+        Courier::Tells(number) => return world.tell(AlertId(number), channels()[0].name()),
         Courier::Answers => return answer(world),
     };
     for (question, by, via, errand) in wishes {

@@ -130,6 +130,7 @@ pub(crate) enum Courier {
     GivesUp,
     Sees,
     TriesAgain,
+    Tells(u32),
     Answers,
 }
 
@@ -141,10 +142,10 @@ pub(crate) fn life() -> impl Strategy<Value = Vec<Deed>> {
 fn deed() -> impl Strategy<Value = Deed> {
     let wants = (0..PARTIES.len(), wish(), any::<prop::sample::Index>());
     prop_oneof![
-        16 => wants.prop_map(|(by, what, question)| Deed::Wants { by, what, question }),
+        20 => wants.prop_map(|(by, what, question)| Deed::Wants { by, what, question }),
         5 => (0..45_u64).prop_map(Deed::Waits),
         // The cooldown is over.
-        2 => Just(Deed::Waits(25 * 60)),
+        3 => Just(Deed::Waits(25 * 60)),
         1 => (1..4_u32).prop_map(Deed::Revokes),
         1 => (prop::sample::select(&PATHS[..]), prop::option::of(prop::sample::select(&PARTIES[..4])))
             .prop_map(|(path, agent)| Deed::Owns { path, agent }),
@@ -152,7 +153,7 @@ fn deed() -> impl Strategy<Value = Deed> {
             .prop_map(|((a, b), path, minutes, patient)| Deed::Contend { by: [a, b], path, minutes, patient }),
         2 => (0..4_usize, any::<prop::sample::Index>(), parking())
             .prop_map(|(by, question, steps)| Deed::Parks { by, question, steps }),
-        3 => prop::collection::vec(courier(), 1..5).prop_map(|steps| Deed::Notifies { steps }),
+        2 => prop::collection::vec(courier(), 1..5).prop_map(|steps| Deed::Notifies { steps }),
         1 => (1..4_u32).prop_map(Deed::Acknowledges),
         1 => (prop::sample::select(vec!["human", "observer", "agent:engineer"]), 1..60_u64, 0..4_u32)
             .prop_map(|(role, minutes, steps)| Deed::LetsIn { role, minutes, steps }),
@@ -229,6 +230,7 @@ fn courier() -> impl Strategy<Value = Courier> {
         3 => Just(Courier::GivesUp),
         1 => Just(Courier::Sees),
         1 => Just(Courier::TriesAgain),
+        2 => (1..4_u32).prop_map(Courier::Tells),
         1 => Just(Courier::Answers),
     ]
 }

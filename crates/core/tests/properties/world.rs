@@ -3,9 +3,9 @@
 use querent_core::monitor::{self, Scene, Signs, survey};
 use querent_core::wire::{Line, decode, encode};
 use querent_core::{
-    Action, AlertId, Batch, Command, Envelope, Event, Gate, Item, ItemId, LearnedId, Moment, Needs, Operation,
-    OperationId, Party, Question, QuestionId, Record, Rules, Shared, SharedAction, SharedCommand, Span, State, Status,
-    Ticket, TokenId, Via, act, apply, apply_shared, due, needs, needs_of_tick, tick,
+    Action, AlertId, Batch, ChannelName, Command, Envelope, Event, Gate, Item, ItemId, LearnedId, Moment, Needs,
+    Operation, OperationId, Party, Question, QuestionId, Record, Rules, Shared, SharedAction, SharedCommand, Span,
+    State, Status, Ticket, TokenId, Via, act, apply, apply_shared, due, needs, needs_of_tick, tick,
 };
 
 use crate::couriers;
@@ -157,6 +157,13 @@ impl World {
         let wish = SharedCommand { by: Party::HUMAN, via: Via::Library, action };
         let ticket = Ticket::shared(format!("shared-{}", self.records.len()).parse().unwrap(), &wish);
         let applied = apply_shared(&mut self.state, &wish, Some(&ticket), &self.rules, self.now);
+        self.keep(None, &applied.batches);
+    }
+
+    pub(crate) fn tell(&mut self, alert: AlertId, channel: ChannelName) {
+        let wish =
+            SharedCommand { by: Party::Querent, via: Via::Querent, action: SharedAction::Tell { alert, channel } };
+        let applied = apply_shared(&mut self.state, &wish, None, &self.rules, self.now);
         self.keep(None, &applied.batches);
     }
 

@@ -162,7 +162,7 @@ fn park_a_session(story: &mut Story) {
 
 /// People are notified of a question: one attempt fails, the last one too; a person wants another, and sees it.
 fn notify_people(story: &mut Story) {
-    let config = json!({ "project": { "name": "shop" }, "notify": [{ "channel": "webhook", "name": "pager" }] });
+    let config = json!({ "project": { "name": "shop" }, "notify": [{ "channel": "webhook", "name": "pager", "severities": ["error"] }] });
     story.rules.config.notify = serde_json::from_value::<Config>(config).unwrap().notify;
     story.tell("engineer", Action::Ask(Box::new(Ask { to: Some(Party::HUMAN), ..question("Which font? 書体") })));
     let channel = || "pager".parse().unwrap();
@@ -181,6 +181,10 @@ fn notify_people(story: &mut Story) {
             story.tell("human:zoë", Action::Errand { question: id(8), errand });
         }
     }
+    let tell = SharedAction::Tell { alert: AlertId(2), channel: channel() };
+    let command = SharedCommand { by: Party::Querent, via: Via::Querent, action: tell };
+    let told = apply_shared(&mut story.state, &command, None, &story.rules, story.now);
+    story.keep(told.batches);
     let errand = Errand::See { channel: channel(), round: 1 };
     story.tell("human:zoë", Action::Errand { question: id(8), errand });
     story.tell("human:zoë", Action::AnswerRound { question: id(8), round: 1, answer: json!("fett") });
