@@ -9,6 +9,8 @@ use querent_core::{AgentName, Code, Config, Refusal, Rules, Stage, Workflow, nea
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use crate::notify;
+
 /// Reads `config.toml` and `workflows/*.toml` under `.querent/`.
 pub(crate) fn load(dir: &Path) -> Result<Rules, Refusal> {
     let config = config(dir)?;
@@ -31,7 +33,10 @@ pub(crate) fn load(dir: &Path) -> Result<Rules, Refusal> {
 
 /// Reads `config.toml` alone.
 pub(crate) fn config(dir: &Path) -> Result<Config, Refusal> {
-    read(&dir.join("config.toml")).map(|(config, _)| config)
+    let path = dir.join("config.toml");
+    let (config, text): (Config, String) = read(&path)?;
+    notify::check::check(&File { path: &path, text: &text }, &config)?;
+    Ok(config)
 }
 
 /// The workflow files, in the order of their names.

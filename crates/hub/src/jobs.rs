@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use querent_core::{
     Applied, Code, Command, Envelope, Item, Needs, Refusal, Rules, SharedCommand, State, Ticket, act, apply,
-    apply_shared, needs, needs_of_tick, tick,
+    apply_shared, needs, needs_of_tick, tick, try_act,
 };
 use querent_journal::Job;
 use serde_json::json;
@@ -75,6 +75,23 @@ impl Job for Act {
 
     fn run(&mut self, state: &mut State) -> Applied {
         Applied { batches: act(state, &self.command, &self.rules, self.clock.now()), reply: Envelope::ok(&()) }
+    }
+}
+
+/// What Querent itself does, and whether it was so still.
+pub(crate) struct Own {
+    pub(crate) command: Command,
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Job for Own {
+    fn needs(&mut self, item: &Item) -> Needs {
+        needs(&self.command, item, self.clock.now())
+    }
+
+    fn run(&mut self, state: &mut State) -> Applied {
+        try_act(state, &self.command, &self.rules, self.clock.now())
     }
 }
 
