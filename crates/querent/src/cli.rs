@@ -16,9 +16,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
-    alerts, answer, ask, assume, assumptions, await_answer, beat, completions, connect, demo, digest, disconnect,
-    doctor, escalate, events, follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor, own, questions,
-    ready, resolve, resume, serve, show, state, status, token, trigger, unlock, withdraw,
+    alerts, answer, ask, assume, assumptions, await_answer, beat, completions, connect, deliveries, demo, digest,
+    disconnect, doctor, escalate, events, follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor,
+    notify, own, questions, ready, resolve, resume, serve, show, state, status, token, trigger, unlock, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -105,6 +105,8 @@ enum Command {
     Status(status::Args),
     Monitor(monitor::Args),
     Alerts(alerts::Args),
+    Deliveries(deliveries::Args),
+    Notify(notify::Args),
     Beat(beat::Args),
     Lock(lock::Args),
     Unlock(unlock::Args),
@@ -172,6 +174,8 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Status(args) => status::run(&args, context),
         Command::Monitor(args) => monitor::run(&args, context),
         Command::Alerts(args) => alerts::run(args, context),
+        Command::Deliveries(args) => deliveries::run(&args, context),
+        Command::Notify(args) => notify::run(&args, context),
         Command::Beat(args) => beat::run(&args, context),
         Command::Lock(args) => lock::run(&args, context),
         Command::Unlock(args) => unlock::run(&args, context),

@@ -24,7 +24,6 @@ impl Doors {
     }
 
     /// What links begin with.
-    #[expect(dead_code, reason = "links in notifications")]
     pub(crate) fn base(&self) -> String {
         self.public.clone().unwrap_or_else(|| format!("http://{}", self.listens_on))
     }

@@ -2,6 +2,8 @@
 
 pub(crate) mod client;
 pub(crate) mod http;
+pub(crate) mod receiver;
+pub(crate) mod served;
 
 use std::io::Write;
 use std::path::Path;
@@ -50,6 +52,14 @@ impl Project {
         let changed = config.replacen("timeout = \"15m\"", "timeout = \"1ms\"", 1);
         assert_ne!(config, changed);
         std::fs::write(&file, changed).unwrap();
+        self
+    }
+
+    /// The same with more in its config.
+    pub(crate) fn with_config(self, more: &str) -> Self {
+        let file = self.path().join(".querent/config.toml");
+        let config = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, format!("{config}\n{more}")).unwrap();
         self
     }
 

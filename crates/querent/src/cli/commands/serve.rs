@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 
 use querent_core::{Code, Party, Refusal};
-use querent_hub::Handle;
+use querent_hub::{Handle, Links};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -16,8 +16,8 @@ use crate::http::{Doors, Site};
 ///
 /// Open the address that it prints: the inbox shows what agents ask, and answers are given there. Programs call `/api/v1`
 /// (described by `/openapi.json`) and follow `/events`; agents reach the MCP server at `/mcp`, or `/mcp/<agent>`. On this
-/// machine nobody needs a token until there is one: see `querent token`. Ends with Ctrl-C; whatever was asked stays asked,
-/// and whoever waits calls again.
+/// machine nobody needs a token until there is one: see `querent token`. People are notified through the channels that
+/// `[[notify]]` in the config names. Ends with Ctrl-C; whatever was asked stays asked, and whoever waits calls again.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -50,10 +50,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         let listener = TcpListener::bind(args.listen).await.map_err(|error| taken(args.listen, &error))?;
         let address = listener.local_addr().map_err(|error| broken(&error))?;
         let (stop, stopping) = watch::channel(false);
-        let site = Site::new(hub.clone(), project, Doors::new(address, None), stopping)?;
+        let rules = hub.rules()?;
+        let doors = Doors::new(address, rules.config.serve.public_url.as_deref());
+        let (base, links) = (doors.base(), Links::open(&project)?);
+        let site = Site::new(hub.clone(), project, doors, stopping.clone())?;
         #[cfg(feature = "conformance-fixtures")]
         let site = if args.conformance_fixtures { site.with_fixtures() } else { site };
         announce(address)?;
+        let told = tokio::spawn(hub.clone().notify(base, links, is_stopping(stopping)));
         let clock = tokio::spawn(async move { hub.keep_time().await });
         tokio::spawn(async move {
             stopped().await;
@@ -61,6 +65,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         });
         site.serve(listener).await;
         clock.abort();
+        // What is being sent is sent to its end; what is not is still owed.
+        let _ = told.await;
         Ok::<_, Refusal>(())
     })?;
     Ok(DONE)
@@ -70,6 +76,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
 fn announce(address: SocketAddr) -> Result<(), Refusal> {
     let mut out = std::io::stdout();
     writeln!(out, "listening on http://{address}").and_then(|()| out.flush()).map_err(|error| broken(&error))
+}
+
+async fn is_stopping(mut stopping: watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
 /// Somebody wants the server to end: Ctrl-C, or what a service manager sends.
