@@ -22,7 +22,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router};
 use querent_core::{AgentName, Code, Envelope, Party, Refusal, Role};
-use querent_hub::{Handle, Key, Project};
+use querent_hub::{Handle, Key, Links, Project};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
@@ -53,6 +53,8 @@ pub(crate) struct Site {
     pub(crate) project: Project,
     pub(crate) doors: Doors,
     pub(crate) sessions: Sessions,
+    /// Reads the links of notifications.
+    pub(crate) links: Links,
     rates: Arc<rate::Rates>,
     metrics: Arc<metrics::Metrics>,
     /// Becomes true when the server stops: whoever only listens then is let go.
@@ -72,12 +74,13 @@ impl Site {
         doors: Doors,
         stopping: watch::Receiver<bool>,
     ) -> Result<Self, Refusal> {
-        let sessions = Sessions::new(Key::of(&project, "web")?);
+        let (sessions, links) = (Sessions::new(Key::of(&project, "web")?), Links::open(&project)?);
         Ok(Self {
             hub,
             project,
             doors,
             sessions,
+            links,
             rates: Arc::default(),
             metrics: Arc::default(),
             stopping,
@@ -169,9 +172,9 @@ async fn agent(State(site): State<Site>, who: Who, Path(name): Path<String>, req
     site.mcp(Some(Party::Agent(agent))).handle(request).await.into_response()
 }
 
-/// Somebody who wanted to log in could not.
-pub(crate) fn turned_down(site: &Site, refusal: &Refusal) {
-    log::say(site.hub.now(), &format!("turned away at the login: {}", refusal.message));
+/// Somebody who came by a secret of our own was not let in.
+pub(crate) fn turned_down(site: &Site, how: &str, refusal: &Refusal) {
+    log::say(site.hub.now(), &format!("turned away {how}: {}", refusal.message));
     site.metrics.turned_away();
 }
 

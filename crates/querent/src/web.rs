@@ -7,6 +7,7 @@ mod board;
 mod card;
 mod digest;
 mod inbox;
+mod link;
 mod log;
 mod login;
 mod question;
@@ -27,7 +28,7 @@ use querent_core::{Code, Event, Party, Refusal, Role};
 
 use crate::http::{Bearer, Csrf, Site, Who, on_thread};
 
-pub(crate) use login::page as login_page;
+pub(crate) use login::{page as login_page, passage};
 
 /// Nothing but our own files, and no frames: what an agent wrote could do nothing even if it came through as markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -54,6 +55,7 @@ pub(crate) fn routes() -> Router<Site> {
         .route("/log", get(log::page))
         .route("/login", get(login::enter).post(login::with_token))
         .route("/logout", post(login::leave))
+        .route("/a/{link}", get(link::ask).post(link::answer))
         .route("/assets/{name}", get(assets::asset))
         .fallback(missing)
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::http::uri::Authority;
 use axum::http::{Method, StatusCode};
@@ -46,6 +46,9 @@ pub(crate) async fn guard(State(site): State<Site>, request: Request, next: Next
         request.extensions().get::<Peer>().map_or_else(|| "somewhere".to_owned(), |peer| peer.0.ip().to_string());
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let is_page = wants_page(&request);
+    if is_page && comes_from_elsewhere(&request) && site.doors.knows_host(&host(&request).unwrap_or_default()) {
+        return web::passage(&uri);
+    }
     match admit(&site, request).await {
         Ok(request) => next.run(request).await,
         Err(away) => {
@@ -218,6 +221,17 @@ fn allowed(mut request: Request, token: &Token) -> Result<Request, Away> {
     }
     request.extensions_mut().insert(Who::Bearer(Bearer { role: token.role.clone(), name: token.name.clone() }));
     Ok(request)
+}
+
+/// Whether a browser follows a link from elsewhere, without the cookie that it may have for us: it sends that only when the way
+/// begins on a page of ours.
+fn comes_from_elsewhere(request: &Request) -> bool {
+    let said = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    request.method() == Method::GET
+        && said("sec-fetch-site") == Some("cross-site")
+        && said("sec-fetch-mode") == Some("navigate")
+        && !request.headers().contains_key(COOKIE)
+        && !is_open(request.uri().path())
 }
 
 /// Whether whoever asks is a person with a browser.

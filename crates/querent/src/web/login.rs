@@ -4,7 +4,8 @@ use askama::Template;
 use axum::body::Bytes;
 use axum::extract::RawQuery;
 use axum::http::header::SET_COOKIE;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
 use querent_core::{Code, Refusal, Role, Token};
 
@@ -23,7 +24,13 @@ struct Login {
 #[derive(Template)]
 #[template(path = "entered.html")]
 struct Entered {
-    to: &'static str,
+    to: String,
+}
+
+/// A page of ours that leads to where somebody wanted to go, who came by a link from elsewhere.
+pub(crate) fn passage(uri: &Uri) -> Response {
+    let wanted = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    render(StatusCode::OK, &Entered { to: format!("/{}", wanted.trim_start_matches(['/', '\\'])) })
 }
 
 /// The page that asks for a token.
@@ -66,11 +73,11 @@ pub(super) async fn leave() -> Response {
 
 fn logged_in(site: &Site, token: &Token) -> Response {
     let cookie = site.sessions.cookie(token, site.hub.now(), site.doors.is_secure());
-    with_cookie(render(StatusCode::OK, &Entered { to: "/" }), &cookie)
+    with_cookie(render(StatusCode::OK, &Entered { to: "/".to_owned() }), &cookie)
 }
 
 fn turned_down(site: &Site, refusal: &Refusal) -> Response {
-    crate::http::turned_down(site, refusal);
+    crate::http::turned_down(site, "at the login", refusal);
     page(site, Some(format!("{}: {}", refusal.message, refusal.hint)))
 }
 

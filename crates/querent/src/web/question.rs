@@ -2,11 +2,12 @@
 
 use askama::Template;
 use axum::body::Bytes;
-use axum::extract::Path;
+use axum::extract::{Path, RawQuery};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use querent_core::{
-    Action, AssumptionFilter, AssumptionStatus, Command, Entry, EntryKind, Moment, Question, QuestionId, Refusal, Via,
+    Action, AssumptionFilter, AssumptionStatus, Command, Delivery, Entry, EntryKind, Moment, Question, QuestionId,
+    Refusal, Via,
 };
 use serde_json::Value;
 
@@ -72,9 +73,10 @@ struct Related {
     decision: String,
 }
 
-pub(super) async fn page(visitor: Visitor, Path(id): Path<String>) -> Response {
+pub(super) async fn page(visitor: Visitor, Path(id): Path<String>, RawQuery(query): RawQuery) -> Response {
     visitor
         .show(move |visitor| {
+            see(visitor, query.as_deref());
             let Parts { card, entries, evidence, details, deliveries, assumptions, csrf, can_answer } =
                 parts_of(visitor, &id.parse()?)?;
             let page = visitor.frame("question", &format!("{}: {}", card.id, card.topic), None);
@@ -150,6 +152,15 @@ async fn carry_out(
     }
 }
 
+/// Notes that somebody came by the link of a notification. Whether that worked changes nothing for whoever looks.
+fn see(visitor: &Visitor, query: Option<&str>) {
+    let signed = form_field(query.unwrap_or_default().as_bytes(), "n");
+    let link = signed.and_then(|signed| visitor.site.links.read(&signed, visitor.site.hub.now()).ok());
+    if let (Some(link), Ok(by)) = (link, visitor.party()) {
+        let _ = visitor.site.hub.see(&link, by);
+    }
+}
+
 fn alone(visitor: &Visitor, id: &QuestionId) -> Result<Alone, Refusal> {
     let hub = &visitor.site.hub;
     let card = Card::new(&hub.inbox_entry(id)?, hub.now());
@@ -174,11 +185,18 @@ fn parts_of(visitor: &Visitor, id: &QuestionId) -> Result<Parts, Refusal> {
         entries: question.thread.iter().map(|entry| entry_view(entry, now)).collect(),
         evidence: evidence.collect(),
         details: details.map(|details| clean(&details)),
-        deliveries: Vec::new(),
+        deliveries: question.deliveries.iter().map(|it| delivery(it, now)).collect(),
         assumptions: assumptions.collect(),
         csrf: visitor.csrf.clone(),
         can_answer: visitor.can_answer(),
     })
+}
+
+/// What became of a notification, in one sentence.
+fn delivery(it: &Delivery, now: Moment) -> String {
+    let error = it.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
+    let text = format!("{} ({}): {} {} ago{error}", it.channel, it.state, it.status, age(now, it.at));
+    clean_line(&text)
 }
 
 pub(super) fn assumption_class(status: AssumptionStatus) -> &'static str {
