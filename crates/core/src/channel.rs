@@ -228,7 +228,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn channel(fields: serde_json::Value) -> Channel {
+    fn channel(fields: &serde_json::Value) -> Channel {
         let mut all = json!({ "channel": "ntfy" });
         all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         serde_json::from_value(all).unwrap()
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn what_blocks_nobody_is_gathered_to_the_end_of_its_period() {
-        let hourly = channel(json!({ "digest": "1h" }));
+        let hourly = channel(&json!({ "digest": "1h" }));
         let (asked, now) = (moment("2026-01-31T10:20:00Z"), moment("2026-01-31T10:20:01Z"));
 
         assert_eq!(hourly.earliest(asked, false, now, 0), moment("2026-01-31T11:00:00Z"));
@@ -270,10 +270,10 @@ mod tests {
 
     #[test]
     fn each_pause_is_twice_as_long_as_the_last_up_to_five_minutes() {
-        let pauses: Vec<String> = (1..=4).map(|attempt| channel(json!({})).pause(attempt).to_string()).collect();
+        let pauses: Vec<String> = (1..=4).map(|attempt| channel(&json!({})).pause(attempt).to_string()).collect();
 
         assert_eq!(pauses, ["1s", "2s", "4s", "8s"]);
-        assert_eq!(channel(json!({})).pause(u32::MAX), LONGEST_PAUSE);
+        assert_eq!(channel(&json!({})).pause(u32::MAX), LONGEST_PAUSE);
     }
 
     #[test]

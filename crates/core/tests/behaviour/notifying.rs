@@ -27,8 +27,8 @@ fn name(channel: &str) -> ChannelName {
     channel.parse().unwrap()
 }
 
-fn process(pid: u32) -> Option<Process> {
-    Some(Process { pid, start: "1".into(), host: "here".into() })
+fn process(pid: u32) -> Process {
+    Process { pid, start: "1".into(), host: "here".into() }
 }
 
 fn errand(who: Who, errand: Errand) -> Command {
@@ -40,7 +40,7 @@ fn claims(pid: u32, over: Option<EffectClaim>) -> Command {
 }
 
 fn claims_as(state: Occasion, pid: u32, over: Option<EffectClaim>) -> Command {
-    let errand_ = Errand::Claim { channel: name("webhook"), state, process: process(pid), over, error: None };
+    let errand_ = Errand::Claim { channel: name("webhook"), state, process: Some(process(pid)), over, error: None };
     errand(querent(), errand_)
 }
 

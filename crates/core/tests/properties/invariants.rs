@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use querent_core::{Event, Item, OpenQuestion, Question, Record, Rules, Stage, State, Status, evolve, fold, view};
+use querent_core::{
+    Event, Item, OpenQuestion, Question, Record, Rules, Stage, State, Status, evolve, fold, outstanding, view,
+};
 
 use crate::world::World;
 
@@ -19,6 +21,7 @@ pub(crate) fn of_step(before: &State, world: &World, records: &[Record]) {
     assert_eq!(state, world.state, "evolve makes what apply made");
     assert_eq!(fold(&world.records), world.state, "the state is the fold of all records");
     holds_of_state(&state);
+    notifications_are_one_each(&state, &world.rules);
     views_do_not_fail(&state, &world.rules);
 }
 
@@ -96,6 +99,21 @@ fn parked_sessions_have_their_question(state: &State, item: &Item) {
         assert!(!waits || waiting.insert(&parked.handle), "{} waits for one", parked.handle);
     }
     assert!(item.parked.is_empty() || item.is_active());
+}
+
+/// A notification is one thing however often it is attempted, and somebody sends it only while it is queued. What was said
+/// is owed to nobody.
+fn notifications_are_one_each(state: &State, rules: &Rules) {
+    let owed: BTreeSet<String> = outstanding(state, rules).into_iter().map(|effect| effect.id).collect();
+    for question in state.questions.values() {
+        let effects: BTreeSet<String> = question.deliveries.iter().map(|it| it.effect(&question.id)).collect();
+        assert_eq!(effects.len(), question.deliveries.len(), "{} has a notification twice", question.id);
+        for delivery in &question.deliveries {
+            let effect = delivery.effect(&question.id);
+            assert!(delivery.claim.is_none() || !delivery.is_over(), "{effect} is over, and somebody sends it");
+            assert!(!delivery.is_over() || !owed.contains(&effect), "{effect} is over, and owed");
+        }
+    }
 }
 
 fn final_states_stay_final(earlier: &State, later: &State) {

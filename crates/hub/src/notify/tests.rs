@@ -17,7 +17,7 @@ fn at(text: &str) -> Moment {
 }
 
 /// A question as it is stored, with some fields changed.
-fn question(changes: Value) -> Question {
+fn question(changes: &Value) -> Question {
     let mut fields = json!({
         "id": "CLR-42-001", "item": "42", "from": { "agent": "engineer", "session": "engineer@42" }, "to": "human",
         "asked": "human", "kind": "blocking", "category": "clarification", "blocker": "none", "topic": "Sign-in",
@@ -46,7 +46,7 @@ fn message(question: Question, kind: ChannelKind, state: Occasion) -> Message {
     Message::of(question, state, &sender, at("2026-01-31T10:00:01Z"))
 }
 
-fn letter(changes: Value, kind: ChannelKind) -> Letter {
+fn letter(changes: &Value, kind: ChannelKind) -> Letter {
     Letter::Question(Box::new(message(question(changes), kind, Occasion::Asked)))
 }
 
@@ -72,13 +72,13 @@ fn readable(request: &Request) -> String {
 fn slack_is_sent_blocks() {
     insta::assert_snapshot!(readable(&slack::request(
         "https://hooks.example/x",
-        &letter(json!({}), ChannelKind::Slack)
+        &letter(&json!({}), ChannelKind::Slack)
     )));
 }
 
 #[test]
 fn ntfy_is_sent_a_message_with_a_button_for_each_answer() {
-    let request = ntfy::request("https://ntfy.sh/my-topic/", Some("tk"), &letter(json!({}), ChannelKind::Ntfy));
+    let request = ntfy::request("https://ntfy.sh/my-topic/", Some("tk"), &letter(&json!({}), ChannelKind::Ntfy));
 
     assert_eq!(request.url, "https://ntfy.sh/");
     assert_eq!(request.headers, [("Authorization", "Bearer tk".to_owned())]);
@@ -88,7 +88,7 @@ fn ntfy_is_sent_a_message_with_a_button_for_each_answer() {
 #[test]
 fn telegram_is_sent_plain_text_with_a_button_for_each_answer() {
     let bot = Bot { base: "https://api.example/".into(), token: "1:x".into(), chat: "-5".into() };
-    let request = bot.send_message(&letter(json!({}), ChannelKind::Telegram));
+    let request = bot.send_message(&letter(&json!({}), ChannelKind::Telegram));
 
     assert_eq!(request.url, "https://api.example/bot1:x/sendMessage");
     insta::assert_snapshot!(readable(&request));
@@ -97,7 +97,7 @@ fn telegram_is_sent_plain_text_with_a_button_for_each_answer() {
 #[test]
 fn a_webhook_is_sent_the_question_and_its_links() {
     let at = at("2026-01-31T10:00:01.900Z");
-    let request = webhook::request("https://x.example/hook", "Jefe", &letter(json!({}), ChannelKind::Webhook), at);
+    let request = webhook::request("https://x.example/hook", "Jefe", &letter(&json!({}), ChannelKind::Webhook), at);
 
     let headers: Vec<&str> = request.headers.iter().map(|(name, _)| *name).collect();
     assert_eq!(headers, ["Querent-Timestamp", "Querent-Signature", "Querent-Delivery"]);
@@ -113,9 +113,9 @@ fn what_an_agent_writes_mentions_nobody_and_steers_no_terminal() {
         json!({ "topic": HOSTILE, "prompt": HOSTILE, "context": HOSTILE,
             "options": [{ "id": "a", "label": HOSTILE }], "fallback": { "answer": HOSTILE, "reason": HOSTILE } })
     };
-    let slack = slack::request("https://x.example", &letter(hostile(), ChannelKind::Slack));
+    let slack = slack::request("https://x.example", &letter(&hostile(), ChannelKind::Slack));
     let section = body(&slack)["blocks"][1]["text"]["text"].as_str().unwrap().to_owned();
-    let note = letter(hostile(), ChannelKind::Desktop).note();
+    let note = letter(&hostile(), ChannelKind::Desktop).note();
     let sequence = desktop::escape_sequence(&note);
     let arguments = desktop::arguments(&note);
     let shown = arguments.last().unwrap();
@@ -124,7 +124,7 @@ fn what_an_agent_writes_mentions_nobody_and_steers_no_terminal() {
     assert_eq!(sequence.matches(['\u{1b}', '\u{7}']).count(), 3, "{sequence:?}");
     assert!(!shown.contains("<script>"), "its body is markup: {shown}");
     assert!(!arguments.concat().contains(['\u{1b}', '\u{202e}']), "{arguments:?}");
-    for request in [slack, ntfy::request("https://n.example/t", None, &letter(hostile(), ChannelKind::Ntfy))] {
+    for request in [slack, ntfy::request("https://n.example/t", None, &letter(&hostile(), ChannelKind::Ntfy))] {
         assert!(!request.body.contains("\\u001b") && !request.body.contains('\u{202e}'), "{}", request.body);
     }
 }
@@ -136,9 +136,9 @@ fn a_long_question_is_cut_to_what_each_channel_takes() {
     let changes = || json!({ "topic": long, "prompt": long, "context": long, "options": options });
     let bot = Bot { base: "https://api.example".into(), token: "1:x".into(), chat: "-5".into() };
 
-    let slack = body(&slack::request("https://x.example", &letter(changes(), ChannelKind::Slack)));
-    let ntfy = body(&ntfy::request("https://n.example/t", None, &letter(changes(), ChannelKind::Ntfy)));
-    let telegram = body(&bot.send_message(&letter(changes(), ChannelKind::Telegram)));
+    let slack = body(&slack::request("https://x.example", &letter(&changes(), ChannelKind::Slack)));
+    let ntfy = body(&ntfy::request("https://n.example/t", None, &letter(&changes(), ChannelKind::Ntfy)));
+    let telegram = body(&bot.send_message(&letter(&changes(), ChannelKind::Telegram)));
 
     let length = |value: &Value| value.as_str().unwrap().chars().count();
     assert!(length(&slack["blocks"][0]["text"]["text"]) <= 150 && length(&slack["blocks"][1]["text"]["text"]) <= 3_000);
@@ -150,8 +150,8 @@ fn a_long_question_is_cut_to_what_each_channel_takes() {
 
 #[test]
 fn a_reminder_an_escalation_and_a_digest_say_what_they_are() {
-    let title = |state| message(question(json!({})), ChannelKind::Ntfy, state).note().title;
-    let digest = Letter::Digest(vec![message(question(json!({})), ChannelKind::Ntfy, Occasion::Asked); 2]).note();
+    let title = |state| message(question(&json!({})), ChannelKind::Ntfy, state).note().title;
+    let digest = Letter::Digest(vec![message(question(&json!({})), ChannelKind::Ntfy, Occasion::Asked); 2]).note();
 
     assert_eq!(title(Occasion::Asked), "engineer waits for you: Sign-in");
     assert_eq!(title(Occasion::Escalated), "engineer needs your decision: Sign-in");
@@ -162,7 +162,7 @@ fn a_reminder_an_escalation_and_a_digest_say_what_they_are() {
 
 #[test]
 fn a_link_lasts_as_long_as_its_question_may_be_answered() {
-    let open = message(question(json!({})), ChannelKind::Ntfy, Occasion::Asked).open;
+    let open = message(question(&json!({})), ChannelKind::Ntfy, Occasion::Asked).open;
     let dir = tempfile::tempdir().unwrap();
     let (project, _) = Project::init(dir.path(), None, "feature").unwrap();
     std::fs::create_dir_all(project.dir().join("run")).unwrap();
