@@ -21,11 +21,13 @@ const ACROSS: &[&str] = &[
     "deadlines",
     "help",
     "mistakes",
+    "notifications",
     "output",
     "reference",
     "repair",
     "replay",
     "strict",
+    "telegram",
     "whole_life",
 ];
 
