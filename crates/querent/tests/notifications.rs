@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 
 use crate::common::Project;
+use crate::common::http::{SECRET, Served};
 use crate::common::receiver::{Receiver, Request};
-use crate::common::served::{SECRET, Served};
 
 /// A project with a webhook that is tried three times, quickly.
 fn hooked(receiver: &Receiver) -> Project {

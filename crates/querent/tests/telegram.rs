@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::common::Project;
+use crate::common::http::{SECRET, Served};
 use crate::common::receiver::{Receiver, Request};
-use crate::common::served::{SECRET, Served};
 
 const CHAT: i64 = -1_001_234;
 

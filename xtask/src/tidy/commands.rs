@@ -16,6 +16,9 @@ const MAIN: &str = "main";
 const ACROSS: &[&str] = &[
     MAIN,
     "api",
+    "guard",
+    "pages",
+    "stream",
     "concurrency",
     "crash",
     "deadlines",

@@ -3,15 +3,20 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Child;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
 use super::Project;
 
+/// What the tests' webhooks are signed with, and the token of their bots.
+pub(crate) const SECRET: &str = "a-secret-of-the-tests";
+
 /// A running server; ended with the test.
 pub(crate) struct Served {
     child: Child,
     pub(crate) address: String,
+    said: Arc<Mutex<String>>,
 }
 
 /// What a server replied.
@@ -23,17 +28,48 @@ pub(crate) struct Reply {
 
 impl Served {
     pub(crate) fn start(project: &Project) -> Self {
-        let mut child = Project::start(&mut project.querent(&["serve", "--listen", "127.0.0.1:0"]));
+        let mut command = project.querent(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut child = Project::start(command.env("TEST_SECRET", SECRET).stderr(std::process::Stdio::piped()));
+        let log = child.stderr.take().unwrap();
+        let said = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&said);
+        std::thread::spawn(move || {
+            for line in BufReader::new(log).lines().map_while(Result::ok) {
+                heard.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
-        Self { child, address }
+        Self { child, address, said }
+    }
+
+    /// At once, in the middle of whatever it does.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// In order; it must end well.
+    pub(crate) fn stop(mut self) {
+        let pid = self.child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+    }
+
+    /// What its log says by now.
+    pub(crate) fn log(&self) -> String {
+        self.said.lock().unwrap().clone()
     }
 
     /// Sends a request and does not wait for the reply.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
+        self.send_to(&self.address, method, path, headers, body)
+    }
+
+    fn send_to(&self, host: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address).unwrap();
+        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n").unwrap();
         for (name, value) in headers {
             write!(stream, "{name}: {value}\r\n").unwrap();
         }
@@ -41,6 +77,18 @@ impl Served {
         // A server that has enough of it may hang up.
         let _ = stream.write_all(body);
         stream
+    }
+
+    /// The same under another name for the server.
+    pub(crate) fn request_to(
+        &self,
+        host: &str,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Reply {
+        Reply::read(self.send_to(host, method, path, headers, body))
     }
 
     pub(crate) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {

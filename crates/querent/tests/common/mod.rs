@@ -3,7 +3,6 @@
 pub(crate) mod client;
 pub(crate) mod http;
 pub(crate) mod receiver;
-pub(crate) mod served;
 
 use std::io::Write;
 use std::path::Path;
