@@ -51,6 +51,9 @@ const SHIPPED: &[Set] = &[
     },
 ];
 
+/// Where the server that was started last says how it is reached.
+const SERVED: &str = "run/serve.url";
+
 /// What git need not know: everything that is not edited by people.
 const IGNORED: &[&str] = &[
     ".querent/journal/",
@@ -86,6 +89,18 @@ impl Project {
     /// `.querent/` itself.
     pub fn dir(&self) -> PathBuf {
         self.root.join(".querent")
+    }
+
+    /// Where the server that was started last is reached; if there was none, where one listens that nobody told otherwise.
+    pub fn served_at(&self) -> String {
+        let said = fs::read_to_string(self.dir().join(SERVED)).unwrap_or_default();
+        if said.trim().is_empty() { "http://127.0.0.1:7711".to_owned() } else { said.trim().to_owned() }
+    }
+
+    /// A server is reached there. It helps those who make links and no more, so nobody fails without it.
+    pub fn serves_at(&self, url: &str) {
+        let _ = fs::create_dir_all(self.dir().join("run"));
+        let _ = fs::write(self.dir().join(SERVED), format!("{url}\n"));
     }
 
     /// Makes a project in `root`, or adds what is missing. Overwrites nothing. Returns what was created, relative to `root`.

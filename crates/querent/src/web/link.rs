@@ -28,13 +28,13 @@ struct Whole {
 /// Shows what the link would do.
 pub(super) async fn ask(visitor: Visitor, Path(signed): Path<String>) -> Response {
     let looker = visitor.clone();
-    let looked = on_thread(move || {
+    let found = on_thread(move || {
         let (link, entry) = read(&looker, &signed)?;
         // Whether it was noted that somebody looked changes nothing for whoever looks.
         let _ = looker.site.hub.see(&link, Party::HUMAN);
         Ok((link, entry))
     });
-    match looked.await {
+    match found.await {
         Ok((link, entry)) => show(&visitor, &link, &entry),
         Err(refusal) => refuse(&visitor, &refusal),
     }

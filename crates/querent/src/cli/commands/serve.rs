@@ -53,10 +53,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         let rules = hub.rules()?;
         let doors = Doors::new(address, rules.config.serve.public_url.as_deref());
         let (base, links) = (doors.base(), Links::open(&project)?);
-        let site = Site::new(hub.clone(), project, doors, stopping.clone())?;
+        let site = Site::new(hub.clone(), project.clone(), doors, stopping.clone())?;
         #[cfg(feature = "conformance-fixtures")]
         let site = if args.conformance_fixtures { site.with_fixtures() } else { site };
         announce(address)?;
+        project.serves_at(&base);
         let told = tokio::spawn(hub.clone().notify(base, links, is_stopping(stopping)));
         let clock = tokio::spawn(async move { hub.keep_time().await });
         tokio::spawn(async move {

@@ -8,7 +8,8 @@ use crate::cli::error::Failure;
 
 /// Give out a login link for a browser; it works once, within 15 minutes
 ///
-/// A newer link replaces an older one. The link begins with `public_url` of `[serve]` in the config, or with --at.
+/// A newer link replaces an older one. The link begins with --at, else with `public_url` of `[serve]` in the config, else with
+/// the address of the server that was started last.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -18,8 +19,8 @@ pub(crate) struct Args {
     /// The token's id
     id: String,
     /// Where the server is reached
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7711")]
-    at: String,
+    #[arg(long, value_name = "URL")]
+    at: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -29,8 +30,11 @@ struct Reply {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let id: TokenId = args.id.parse()?;
-    let code = context.hub(&Party::HUMAN)?.offer_login(Party::HUMAN, id)?;
-    let url = format!("{}/login?code={code}", args.at.trim_end_matches('/'));
+    let hub = context.hub(&Party::HUMAN)?;
+    let public = hub.rules()?.config.serve.public_url.clone();
+    let at = args.at.clone().or(public).unwrap_or(context.project()?.served_at());
+    let code = hub.offer_login(Party::HUMAN, id)?;
+    let url = format!("{}/login?code={code}", at.trim_end_matches('/'));
     context.reply(&Reply { url: url.clone() }, |page| {
         page.line(url);
         page.line("It works once, within 15 minutes.");
