@@ -219,3 +219,16 @@ fn what_is_too_large_changes_nothing() {
     assert_eq!(reply.status, 413, "{}", reply.body);
     assert_eq!(project.ok(&["questions", "--status", "all"])["count"], 0);
 }
+
+#[test]
+fn whoever_sends_slowly_keeps_nobody_else_waiting() {
+    let project = Project::new();
+    let served = Served::start(&project);
+    let half: Vec<_> = (0..200).map(|_| served.send_half("POST", "/api/v1/questions")).collect();
+
+    let id = project.asks_human();
+    let reply = served.post(&format!("/questions/{id}/answer"), json!({ "answer": "redis" }));
+
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    drop(half);
+}

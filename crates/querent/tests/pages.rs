@@ -133,7 +133,7 @@ fn a_link_of_a_notification_asks_first_answers_once_and_cannot_be_forged() {
     assert_eq!(shown.status, 200);
     assert!(shown.body.contains("Your answer: <strong>Bank B</strong>"), "{}", shown.body);
     assert_eq!(project.ok(&["show", "CLR-42-001"])["question"]["status"], "open", "looking answers nothing");
-    let forged = served.request("POST", &format!("{}x", path), &[], b"");
+    let forged = served.request("POST", &format!("{path}x"), &[], b"");
     assert_eq!(forged.status, 403);
     assert_eq!(served.request("POST", &path, &[("Origin", "https://evil.example")], b"").status, 403);
     let sent = served.request("POST", &path, &[], b"");

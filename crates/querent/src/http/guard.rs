@@ -3,25 +3,29 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
+use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use querent_core::{Code, Refusal, Role, Token};
+use tokio::time::timeout;
 
 use super::session::CSRF;
 use super::who::{Bearer, Who};
 use super::{Peer, Site, log, refused};
 use crate::web;
 
-/// How large the body of a form may be.
+/// How large the body of a request may be: of a form, of a call of the MCP server, of any other.
 const LARGEST_FORM: usize = 256 << 10;
-/// How long a form may take to arrive.
+const LARGEST_CALL: usize = 8 << 20;
+const LARGEST: usize = 1 << 20;
+/// How long a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What proves that a page is ours, for the pages that are made in answer to a request.
@@ -49,7 +53,11 @@ pub(crate) async fn guard(State(site): State<Site>, request: Request, next: Next
     if is_page && comes_from_elsewhere(&request) && site.doors.knows_host(&host(&request).unwrap_or_default()) {
         return web::passage(&uri);
     }
-    match admit(&site, request).await {
+    let admitted = match admit(&site, request).await {
+        Ok(request) => whole(request).await,
+        Err(away) => Err(away),
+    };
+    match admitted {
         Ok(request) => next.run(request).await,
         Err(away) => {
             log::turned_away(site.hub.now(), away.status, &method, &uri, &peer, &away.refusal.message);
@@ -194,17 +202,37 @@ async fn from_own_page(site: &Site, request: Request, cookie: &str) -> Result<Re
     if !is_form {
         return Err(away());
     }
-    let (parts, body) = request.into_parts();
-    let bytes = tokio::time::timeout(PATIENCE, to_bytes(body, LARGEST_FORM)).await;
-    let bytes = bytes.ok().and_then(Result::ok).ok_or_else(|| {
-        let refusal = Refusal::invalid("body", "the form is too large, or came too slowly", "send less");
-        Away { status: StatusCode::PAYLOAD_TOO_LARGE, refusal, wait: None }
-    })?;
+    let (parts, bytes) = arrived(request, LARGEST_FORM).await?;
     let given = web::form_field(&bytes, "csrf");
     if !given.is_some_and(|given| site.sessions.is_csrf(cookie, &given)) {
         return Err(away());
     }
     Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// The request with all of its body: whoever comes behind waits for no client.
+async fn whole(request: Request) -> Result<Request, Away> {
+    if request.method().is_safe() {
+        return Ok(request);
+    }
+    let most = if request.uri().path().starts_with("/mcp") { LARGEST_CALL } else { LARGEST };
+    let (parts, bytes) = arrived(request, most).await?;
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// What a client sends, if it is not too much and does not take too long.
+async fn arrived(request: Request, most: usize) -> Result<(Parts, Bytes), Away> {
+    let away = |status, message: &str, hint: &str| Away {
+        status,
+        refusal: Refusal::invalid("body", message, hint),
+        wait: None,
+    };
+    let (parts, body) = request.into_parts();
+    match timeout(PATIENCE, to_bytes(body, most)).await {
+        Ok(Ok(bytes)) => Ok((parts, bytes)),
+        Ok(Err(_)) => Err(away(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large, or broke off", "send less")),
+        Err(_) => Err(away(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive", "send it in one go")),
+    }
 }
 
 /// Whether the role of a token allows what is asked for.

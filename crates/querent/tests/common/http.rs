@@ -95,6 +95,13 @@ impl Served {
         Reply::read(self.send(method, path, headers, body))
     }
 
+    /// A request whose body never comes to its end.
+    pub(crate) fn send_half(&self, method: &str, path: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Length: 100\r\n\r\n{{", self.address).unwrap();
+        stream
+    }
+
     pub(crate) fn get(&self, path: &str) -> Reply {
         self.request("GET", &format!("/api/v1{path}"), &[], b"")
     }
