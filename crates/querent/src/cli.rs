@@ -18,7 +18,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use commands::{
     alerts, answer, ask, assume, assumptions, await_answer, beat, completions, connect, deliveries, demo, digest,
     disconnect, doctor, escalate, events, follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor,
-    notify, own, questions, ready, resolve, resume, serve, show, state, status, token, trigger, unlock, withdraw,
+    notify, own, questions, ready, resolve, resume, serve, show, state, status, token, trigger, unlock, watch,
+    withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -94,6 +95,7 @@ enum Command {
     Withdraw(withdraw::Args),
     Questions(questions::Args),
     Show(show::Args),
+    Watch(watch::Args),
     Await(await_answer::Args),
     Assume(Box<assume::Args>),
     Assumptions(assumptions::Args),
@@ -163,6 +165,7 @@ fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Withdraw(args) => withdraw::run(args, context),
         Command::Questions(args) => questions::run(&args, context),
         Command::Show(args) => show::run(&args, context),
+        Command::Watch(args) => watch::run(&args, context),
         Command::Await(args) => await_answer::run(&args, context),
         Command::Assume(args) => assume::run(*args, context),
         Command::Assumptions(args) => assumptions::run(args, context),

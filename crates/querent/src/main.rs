@@ -8,6 +8,7 @@ mod mcp;
 mod paging;
 mod schema;
 mod text;
+mod tui;
 mod web;
 
 fn main() -> std::process::ExitCode {

@@ -4,9 +4,9 @@
 mod assets;
 mod assumptions;
 mod board;
-mod card;
+pub(crate) mod card;
 mod digest;
-mod inbox;
+pub(crate) mod inbox;
 mod link;
 mod log;
 mod login;

@@ -71,5 +71,6 @@ mod trigger;
 mod trigger_install;
 mod trigger_list;
 mod unlock;
+mod watch;
 mod whole_life;
 mod withdraw;

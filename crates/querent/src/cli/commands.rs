@@ -60,4 +60,5 @@ pub(super) mod trigger;
 mod trigger_install;
 mod trigger_list;
 pub(super) mod unlock;
+pub(super) mod watch;
 pub(super) mod withdraw;

@@ -216,6 +216,7 @@ mod tests {
             "resume",
             "serve",
             "trigger_install",
+            "watch",
         ];
         let rest: Vec<&str> = commands.iter().map(String::as_str).filter(|name| !seen.contains(name)).collect();
         assert_eq!(rest, local);

@@ -132,7 +132,8 @@ pub(crate) fn status_class(status: Status) -> &'static str {
     }
 }
 
-fn blocks(entry: &InboxEntry) -> String {
+/// What waits for it.
+pub(crate) fn blocks(entry: &InboxEntry) -> String {
     let held: Vec<&str> = entry.waiting.holds_up.iter().map(querent_core::SessionId::as_str).collect();
     let shown = || clean_line(&held.iter().take(4).copied().collect::<Vec<_>>().join(", "));
     match held.len() {
@@ -145,7 +146,7 @@ fn blocks(entry: &InboxEntry) -> String {
 }
 
 /// Why it is asked, where that is more than a clarification.
-fn why(question: &Question) -> Option<String> {
+pub(crate) fn why(question: &Question) -> Option<String> {
     use querent_core::{Blocker, Category};
     let category = match question.category {
         Category::Clarification => None,
@@ -163,7 +164,8 @@ fn why(question: &Question) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-fn deadline(question: &Question, end: Moment, now: Moment) -> Deadline {
+/// What happens if nobody answers, and when.
+pub(crate) fn deadline(question: &Question, end: Moment, now: Moment) -> Deadline {
     let after = match &question.fallback {
         Some(fallback) if !question.is_guarded() => {
             let label = question.options.iter().find(|option| fallback.answer == option.id.as_str());
@@ -179,7 +181,8 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn options(question: &Question) -> Vec<OptionView> {
+/// The answers that it offers, in order.
+pub(crate) fn options(question: &Question) -> Vec<OptionView> {
     let fallback = question.fallback.as_ref().map(|fallback| &fallback.answer);
     let view = |(place, choice): (usize, &Choice)| OptionView {
         number: place + 1,
@@ -205,7 +208,8 @@ fn options(question: &Question) -> Vec<OptionView> {
     question.options.iter().enumerate().map(view).collect()
 }
 
-fn text_input(question: &Question) -> Option<TextInput> {
+/// Where an answer is typed, if it may be.
+pub(crate) fn text_input(question: &Question) -> Option<TextInput> {
     let input = |label, is_number, rows, most| Some(TextInput { label, is_number, rows, most });
     match &question.expected {
         Expected::Text => input("Your answer", false, 3, LONGEST),

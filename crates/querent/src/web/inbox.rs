@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::response::Response;
 use querent_core::Refusal;
+use querent_hub::Handle;
 
 use super::card::Card;
 use super::{Page, Visitor};
@@ -60,14 +61,14 @@ fn found(visitor: &Visitor) -> Result<Found, Refusal> {
         total => format!("{total} questions wait for you, the most urgent first."),
     };
     let cards = inbox.entries.iter().map(|entry| Card::new(entry, now)).collect();
-    let example = if inbox.total == 0 { example(visitor)? } else { String::new() };
+    let example = if inbox.total == 0 { example(hub)? } else { String::new() };
     let parts = Parts { summary, cards, csrf: visitor.csrf.clone(), can_answer: visitor.can_answer(), example };
     Ok(Found { parts, total: inbox.total })
 }
 
 /// A command that works here: it asks on an item that can be asked about, by the agent whose turn it is.
-fn example(visitor: &Visitor) -> Result<String, Refusal> {
-    let ready = visitor.site.hub.ready()?;
+pub(crate) fn example(hub: &Handle) -> Result<String, Refusal> {
+    let ready = hub.ready()?;
     let turn = ready.iter().find_map(|item| Some((item.id.clone(), item.agent.clone().filter(|_| !item.blocked)?)));
     Ok(match turn {
         Some((item, agent)) => format!(

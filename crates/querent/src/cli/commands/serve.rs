@@ -83,8 +83,8 @@ async fn is_stopping(mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
-/// Somebody wants the server to end: Ctrl-C, or what a service manager sends.
-async fn stopped() {
+/// Somebody wants this process to end: Ctrl-C, or what a service manager sends.
+pub(super) async fn stopped() {
     #[cfg(unix)]
     if let Ok(mut ended) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
         tokio::select! {
@@ -103,6 +103,6 @@ fn taken(address: SocketAddr, error: &std::io::Error) -> Refusal {
     Refusal::new(Code::StorageError, message, "choose another port with --listen 127.0.0.1:0")
 }
 
-fn broken(error: &dyn std::fmt::Display) -> Refusal {
+pub(super) fn broken(error: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(Code::StorageError, format!("the server broke off: {error}"), "start it again; nothing is lost")
 }
