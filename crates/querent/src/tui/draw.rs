@@ -104,10 +104,10 @@ fn question(app: &App, look: &Look, frame: &mut Frame<'_>, area: Rect, entry: &I
         }
         (Rect { width, ..area }, right)
     } else {
-        let height =
-            (rows(app.rows().len()).saturating_mul(2)).min(if area.height < LOW { 2 } else { (area.height / 3) & !1 });
-        let line = "─".repeat(area.width.into());
-        frame.buffer_mut().set_string(area.x, area.y + height, line, rule);
+        let most = if area.height < LOW { 2 } else { (area.height / 3) & !1 };
+        let height = rows(app.rows().len()).saturating_mul(2).min(most).min(area.height);
+        let line = Line::styled("─".repeat(area.width.into()), rule);
+        write(frame, Rect { y: area.y + height, height: (area.height - height).min(1), ..area }, &[line]);
         let below = Rect { y: area.y + height + 1, height: area.height.saturating_sub(height + 1), ..area };
         (Rect { height, ..area }, below)
     };
@@ -117,7 +117,7 @@ fn question(app: &App, look: &Look, frame: &mut Frame<'_>, area: Rect, entry: &I
     let furthest = lines.len().saturating_sub(seen);
     let from = app.scroll.min(furthest);
     write(frame, right, &lines[from..]);
-    if from < furthest {
+    if from < furthest && right.height > 0 {
         // The row is the marker's alone: a line that is half covered reads as another.
         let last = Rect { y: right.bottom() - 1, height: 1, ..right };
         let marker = format!("{:>1$}", "more: PgDn", usize::from(right.width));
