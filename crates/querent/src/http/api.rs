@@ -4,6 +4,7 @@
 mod ask;
 mod assumptions;
 mod call;
+mod deliveries;
 mod hooks;
 mod input;
 mod items;
@@ -48,6 +49,7 @@ const ROUTES: &[&[Route]] = &[
     items::ROUTES,
     ask::ROUTES,
     questions::ROUTES,
+    deliveries::ROUTES,
     hooks::ROUTES,
     lists::ROUTES,
     assumptions::ROUTES,
@@ -213,8 +215,15 @@ mod tests {
             "init",
             "item",
             "mcp",
+            "notify",
+            "notify_test",
             "resume",
             "serve",
+            "token",
+            "token_create",
+            "token_link",
+            "token_list",
+            "token_revoke",
             "trigger_install",
             "watch",
         ];

@@ -2,8 +2,8 @@
 
 use querent_core::monitor::{FindingKind, Severity};
 use querent_core::{
-    AssumptionStatus, Blocker, Category, Confidence, EntryKind, Kind, LearnedStatus, Provenance, Risk, SessionStatus,
-    Source, Status, Why,
+    AssumptionStatus, Blocker, Category, ChannelKind, Confidence, DeliveryStatus, EntryKind, Kind, LearnedStatus,
+    Provenance, Risk, SessionStatus, Source, Status, Why,
 };
 use serde_json::{Value, json};
 
@@ -24,6 +24,7 @@ pub(in super::super) const SHAPES: &[(&str, Shape)] = &[
     ("AskReply", ask_reply),
     ("Assumption", assumption),
     ("Choice", choice),
+    ("Delivery", delivery),
     ("Entry", entry),
     ("Event", event),
     ("Finding", finding),
@@ -62,7 +63,7 @@ fn stage() -> Value {
 }
 
 fn via() -> Value {
-    text("Through which surface: cli, http, web, mcp, elicitation, trigger, library or querent")
+    text("Through which surface: cli, http, web, tui, mcp, elicitation, a channel, trigger, library or querent")
 }
 
 fn refusal() -> Value {
@@ -171,9 +172,29 @@ fn question() -> Value {
             ("expires_at", or_null(time("When it ends without an answer"))),
             ("resume_stage", stage()),
             ("answer", shape_or_null("Answer")),
+            ("deliveries", list(shape("Delivery"))),
             ("thread", list(shape("Entry"))),
         ],
         &["thread"],
+    )
+}
+
+fn delivery() -> Value {
+    shaped(
+        [
+            ("question_id", text("The question; left out where it stands in its question")),
+            ("effect", text("What makes it the same notification")),
+            ("kind", word(ChannelKind::ALL, ChannelKind::as_str, "What sort of channel it is")),
+            ("channel", text("The channel")),
+            ("state", text("What people are told: asked, escalated or reminded-1")),
+            ("round", count("The round that the question was in")),
+            ("status", word(DeliveryStatus::ALL, DeliveryStatus::as_str, "How far it has come")),
+            ("attempts", count("How often it was attempted")),
+            ("at", time("When its status last changed")),
+            ("due", or_null(time("When it is sent, if it waits for its hour"))),
+            ("error", or_null(text("Why the last attempt failed"))),
+        ],
+        &["question_id", "effect", "due"],
     )
 }
 
