@@ -151,7 +151,7 @@ fn a_login_link_works_once_and_a_cookie_needs_a_page_of_ours() {
     token(&project, "human");
     let id = project.asks_human();
     let link = project.ok(&["token", "link", "TOK-001"]);
-    let path = link["url"].as_str().unwrap().split("7711").nth(1).unwrap().to_owned();
+    let path = link["url"].as_str().unwrap().split(&served.address).nth(1).unwrap().to_owned();
     assert_eq!(served.request("GET", &path, &[], b"").status, 200);
     let again = served.request("GET", &path, &[], b"");
     assert_eq!(again.status, 401);
