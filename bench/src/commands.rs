@@ -57,6 +57,14 @@ pub(crate) fn ask() -> Action {
     }))
 }
 
+/// The same, for which nobody waits: an asker may have many of these open.
+pub(crate) fn ask_beside() -> Action {
+    match ask() {
+        Action::Ask(it) => Action::Ask(Box::new(Ask { blocking: Some(false), ..*it })),
+        other => other,
+    }
+}
+
 /// The rate of `clients` threads in this process, each on an item of its own.
 pub(crate) fn rate_of_threads(project: &Project, clients: usize, each: usize) -> Outcome<f64> {
     let hub = Handle::stay(project, "bench")?;

@@ -4,11 +4,13 @@
 //! …) and reports the median of the rounds' ratios.
 
 mod commands;
+mod http;
 mod mcp;
 mod measure;
 mod process;
 mod rows;
 mod seed;
+mod served;
 mod survey;
 
 use std::io::{self, Write};

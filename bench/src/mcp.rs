@@ -12,11 +12,12 @@ use querent_hub::{Handle, Project};
 use serde_json::{Value, json};
 
 use crate::Outcome;
-use crate::commands::{accepted, ask, project};
+use crate::commands::{accepted, ask};
 use crate::measure::{median, rate};
 use crate::process::{alternate, querent};
 use crate::rows::{Row, scratch};
-use crate::seed::Seeder;
+use crate::seed::with_open_questions;
+use crate::served::Server;
 
 /// Set by `cargo xtask bench`: a Python that has `FastMCP`.
 const PYTHON: &str = "QUERENT_BENCH_PYTHON";
@@ -38,7 +39,7 @@ pub(crate) fn rows(dir: &Path, rounds: usize) -> Outcome<Vec<Row>> {
 fn calls(dir: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let (querent, python) = (querent()?, python()?);
     let dir = scratch(dir)?;
-    with_open_questions(&dir, LISTED)?;
+    with_open_questions(&dir, LISTED, 1)?;
     let mut ours = stdio::Server::start(&querent, &["mcp", "--agent", "engineer"], &dir)?;
     let list = dir.join("list.json");
     std::fs::write(&list, ours.call("question_list", &json!({}))?.to_string())?;
@@ -50,8 +51,8 @@ fn calls(dir: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     };
     let (one, eight) = (listed(1)?, listed(8)?);
     drop((ours, theirs));
-    let ours = http::Server::start(&querent, &["serve", "--listen", "127.0.0.1:PORT"], &dir)?;
-    let theirs = http::Server::start(&python, &[FASTMCP, &list, "PORT"], &dir)?;
+    let ours = Server::start(&querent, &["serve", "--listen", "127.0.0.1:PORT"], &dir)?;
+    let theirs = Server::start(&python, &[FASTMCP, &list, "PORT"], &dir)?;
     let talked = |clients: usize| {
         alternate(
             rounds,
@@ -70,9 +71,10 @@ fn calls(dir: &Path, rounds: usize) -> Outcome<Vec<Row>> {
 }
 
 /// Pairs of a question and its answer a second, of so many clients at once, each on an item of its own.
-fn pairs(server: &http::Server, [asker, answerer]: [&'static str; 2], clients: usize, count: usize) -> Outcome<f64> {
+fn pairs(server: &Server, [asker, answerer]: [&'static str; 2], clients: usize, count: usize) -> Outcome<f64> {
     let each = count / clients;
-    let connect = |_| Ok((server.connect(asker)?, server.connect(answerer)?));
+    let connect =
+        |_| Ok((http::Client::connect(server.port(), asker)?, http::Client::connect(server.port(), answerer)?));
     let connected: Vec<_> = (0..clients).map(connect).collect::<Outcome<_>>()?;
     let start = Instant::now();
     thread::scope(|scope| {
@@ -103,7 +105,7 @@ fn pairs(server: &http::Server, [asker, answerer]: [&'static str; 2], clients: u
 /// How long after an answer in one process the one who waits in another has it.
 fn wake(dir: &Path, count: usize) -> Outcome<Row> {
     let dir = scratch(dir)?;
-    let ids = with_open_questions(&dir, count)?;
+    let ids = with_open_questions(&dir, count, 1)?;
     let mut server = stdio::Server::start(&querent()?, &["mcp", "--agent", "engineer"], &dir)?;
     let hub = Handle::stay(&Project::find(&dir)?, "bench")?;
     let mut millis = Vec::with_capacity(count);
@@ -130,7 +132,7 @@ fn wake(dir: &Path, count: usize) -> Outcome<Row> {
 /// What a process needs in which many calls wait; each gets its answer.
 fn waiting(dir: &Path) -> Outcome<Row> {
     let dir = scratch(dir)?;
-    let ids = with_open_questions(&dir, WAITING)?;
+    let ids = with_open_questions(&dir, WAITING, 1)?;
     let mut server = stdio::Server::start(&querent()?, &["mcp", "--agent", "engineer"], &dir)?;
     for (number, id) in ids.iter().enumerate() {
         let params = json!({
@@ -157,18 +159,6 @@ fn waiting(dir: &Path) -> Outcome<Row> {
     #[expect(clippy::cast_precision_loss, reason = "memory here is far below 2^52")]
     let megabytes = server.most_memory()? as f64 / 1e6;
     Ok(Row::at_most("MCP, 1,000 calls wait in one process, MB", megabytes, 100.0, format!("{megabytes:.1} MB")))
-}
-
-/// A project with so many items, each with an open question of its engineer to its architect.
-fn with_open_questions(dir: &Path, count: usize) -> Outcome<Vec<QuestionId>> {
-    let mut seeder = Seeder::now(&project(dir, 0)?)?;
-    (1..=count)
-        .map(|number| {
-            let item = seeder.open(&number.to_string())?;
-            seeder.question(&item)?;
-            Ok(QuestionId { item, number: 1 })
-        })
-        .collect()
 }
 
 fn answer(hub: &Handle, question: &QuestionId) -> Outcome<()> {

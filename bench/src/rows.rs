@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::Outcome;
 use crate::commands::{project, rate_of_threads};
+use crate::http;
 use crate::mcp;
 use crate::measure::{median, raw_append, raw_group};
 use crate::process::{alternate, querent, rate_of_processes, rss, seconds};
@@ -49,6 +50,7 @@ const GROUPS: &[Group] = &[
     ("item", "an item of 10 settled questions and one of 10,000", |run, quick| long_item(run, rounds(quick))),
     ("survey", "what is open in a small project and in a large one", |run, quick| surveys(run, rounds(quick))),
     ("mcp", "the MCP server, and one written with FastMCP", |run, quick| mcp::rows(run, if quick { 5 } else { 15 })),
+    ("http", "the HTTP server, many clients, and one written with FastAPI", http::rows),
     ("binary", "the release binary", |_, _| size()),
 ];
 

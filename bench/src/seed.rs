@@ -1,5 +1,6 @@
 //! Large projects, made fast: many commands in one update, so that one sync serves them all.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use querent_core::{
@@ -12,7 +13,7 @@ use querent_journal::{Beat, Files, Job, Journal, Pulse, Update};
 use serde_json::json;
 
 use crate::Outcome;
-use crate::commands::ask;
+use crate::commands::{ask, ask_beside, project};
 
 /// A writer of many events.
 pub(crate) struct Seeder {
@@ -88,11 +89,33 @@ impl Seeder {
         self.run(item, vec![("engineer".parse()?, ask())])
     }
 
+    /// So many open questions for which nobody waits.
+    fn questions(&mut self, item: &ItemId, count: usize) -> Outcome<()> {
+        let engineer: Party = "engineer".parse()?;
+        self.run(item, (0..count).map(|_| (engineer.clone(), ask_beside())).collect())
+    }
+
     /// `count` events of sessions that start.
     pub(crate) fn sessions(&mut self, item: &ItemId, count: usize) -> Outcome<()> {
         let engineer: Party = "engineer".parse()?;
         self.run(item, vec![(engineer, Action::StartSession { session: None, process: None }); count])
     }
+}
+
+/// A project with so many items, each with open questions of its engineer to its architect.
+pub(crate) fn with_open_questions(dir: &Path, items: usize, each: usize) -> Outcome<Vec<QuestionId>> {
+    let mut seeder = Seeder::now(&project(dir, 0)?)?;
+    let mut ids = Vec::new();
+    for number in 1..=items {
+        let item = seeder.open(&number.to_string())?;
+        match each {
+            1 => seeder.question(&item)?,
+            _ => seeder.questions(&item, each)?,
+        }
+        let last = u32::try_from(each)?;
+        ids.extend((1..=last).map(|number| QuestionId { item: item.clone(), number }));
+    }
+    Ok(ids)
 }
 
 struct Many {

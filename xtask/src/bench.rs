@@ -11,6 +11,8 @@ const RUNNER: &str = "gungraun-runner";
 
 /// What the MCP server is held against.
 const FASTMCP: Packages = Packages { folder: "bench-python", file: "bench/fastmcp/requirements.txt" };
+/// What the HTTP server is held against.
+const FASTAPI: Packages = Packages { folder: "bench-fastapi", file: "bench/fastapi/requirements.txt" };
 
 /// `cargo xtask bench [core | instructions] [--quick] [--json] [--only=GROUP]`.
 pub(crate) fn run(options: &[String]) -> Result<(), Failure> {
@@ -27,15 +29,16 @@ fn table(options: &[String]) -> Result<(), Failure> {
     succeed(cargo().args(builds), "the release build failed; see above")?;
     let cache = Cache::of_user().map_err(Failure)?;
     let only = options.iter().find_map(|it| it.strip_prefix("--only="));
-    if only.is_none_or(|group| group == "mcp") && !FASTMCP.are_installed(&cache) {
-        succeed(
-            &mut FASTMCP.install(&cache),
-            "FastMCP could not be installed; it needs Python 3.11 with venv and pip",
-        )?;
+    for (group, name, packages) in [("mcp", "FastMCP", FASTMCP), ("http", "FastAPI", FASTAPI)] {
+        if only.is_none_or(|only| only == group) && !packages.are_installed(&cache) {
+            let otherwise = format!("{name} could not be installed; it needs Python 3.11 with venv and pip");
+            succeed(&mut packages.install(&cache), &otherwise)?;
+        }
     }
     let run = ["run", "--release", "--locked", "--quiet", "-p", "querent-bench", "--"];
     let mut bench = cargo();
     bench.args(run).args(options).env("QUERENT_BENCH_PYTHON", FASTMCP.python(&cache));
+    bench.env("QUERENT_BENCH_FASTAPI", FASTAPI.python(&cache));
     succeed(&mut bench, "a row does not hold, or could not be measured; see above")
 }
 

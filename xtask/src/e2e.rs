@@ -9,6 +9,7 @@ mod api;
 mod clock;
 mod conformance;
 mod disk;
+mod load;
 mod mcp;
 mod monitor;
 mod npm;
@@ -31,6 +32,7 @@ const SUITES: &[Suite] = &[
     clock::SUITE,
     monitor::SUITE,
     api::SUITE,
+    load::SUITE,
     mcp::SUITE,
     conformance::SUITE,
     agents::SUITE,

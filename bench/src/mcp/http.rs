@@ -1,63 +1,11 @@
 //! A client that speaks MCP over HTTP on one connection that stays.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 
 use serde_json::Value;
 
 use crate::Outcome;
-
-/// A server, which is ended when this is dropped.
-pub(super) struct Server {
-    child: Child,
-    port: u16,
-}
-
-impl Server {
-    /// Starts a server on a free port; `PORT` among the arguments is replaced by it.
-    pub(super) fn start(program: &Path, arguments: &[&str], dir: &Path) -> Outcome<Self> {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        let arguments = arguments.iter().map(|it| it.replace("PORT", &port.to_string()));
-        let child = Command::new(program)
-            .args(arguments)
-            .current_dir(dir)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let server = Self { child, port };
-        // Not every server says when it listens, so each is tried.
-        for _ in 0..300 {
-            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
-                return Ok(server);
-            }
-            sleep(Duration::from_millis(100));
-        }
-        Err(format!("{} does not listen", program.display()).into())
-    }
-
-    /// A client of its own.
-    pub(super) fn connect(&self, path: &'static str) -> Outcome<Client> {
-        let stream = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, self.port)))?;
-        stream.set_nodelay(true)?;
-        let mut client = Client { stream: BufReader::new(stream), path, port: self.port, session: None };
-        client.post(&super::initialize())?;
-        client.post(&super::initialized())?;
-        Ok(client)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // One that is gone already is ended too.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// A connection with its session.
 pub(super) struct Client {
@@ -68,6 +16,16 @@ pub(super) struct Client {
 }
 
 impl Client {
+    /// A client of its own.
+    pub(super) fn connect(port: u16, path: &'static str) -> Outcome<Self> {
+        let stream = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+        stream.set_nodelay(true)?;
+        let mut client = Self { stream: BufReader::new(stream), path, port, session: None };
+        client.post(&super::initialize())?;
+        client.post(&super::initialized())?;
+        Ok(client)
+    }
+
     /// What a tool says.
     pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<Value> {
         super::said(&self.post(&super::call(1, tool, arguments))?)

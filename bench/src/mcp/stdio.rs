@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::measure::rate;
+use crate::served::memory;
 
 /// A server, and the connection to it. It ends with its input.
 pub(super) struct Server {
@@ -38,9 +39,7 @@ impl Server {
 
     /// The most memory that it has needed so far, in bytes.
     pub(super) fn most_memory(&self) -> Outcome<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
-        Ok(line.trim().trim_end_matches("kB").trim().parse::<u64>()? * 1024)
+        memory(self.child.id(), "VmHWM")
     }
 
     /// Sends a message.

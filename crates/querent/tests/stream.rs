@@ -120,6 +120,7 @@ fn metrics_count_what_is_open_and_what_was_served() {
         "querent_questions_active{to=\"human\"} 1",
         "querent_questions_active{to=\"agent\"} 0",
         "querent_http_requests_total{status=\"2xx\"} 1",
+        "querent_http_requests_open 1",
         "querent_event_streams 0",
     ] {
         assert!(text.contains(line), "{line} is not in {text}");

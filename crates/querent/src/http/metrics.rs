@@ -27,10 +27,18 @@ pub(crate) struct Metrics {
     micros: AtomicU64,
     turned_away: AtomicU64,
     streams: Arc<AtomicI64>,
+    open: Arc<AtomicI64>,
 }
 
 /// Something that is there until it is dropped.
 pub(crate) struct Counted(Arc<AtomicI64>);
+
+impl Counted {
+    fn among(all: &Arc<AtomicI64>) -> Self {
+        all.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(all))
+    }
+}
 
 impl Drop for Counted {
     fn drop(&mut self) {
@@ -45,8 +53,7 @@ impl Metrics {
 
     /// A stream of events is open.
     pub(crate) fn streams(&self) -> Counted {
-        self.streams.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(&self.streams))
+        Counted::among(&self.streams)
     }
 
     fn replied(&self, status: StatusCode, took: Duration) {
@@ -62,6 +69,8 @@ impl Metrics {
 /// Counts every reply.
 pub(crate) async fn count(State(site): State<Site>, request: Request, next: Next) -> Response {
     let began = Instant::now();
+    // A client that goes away takes its request with it: this is dropped then, too.
+    let _open = Counted::among(&site.metrics.open);
     let response = next.run(request).await;
     site.metrics.replied(response.status(), began.elapsed());
     response
@@ -140,8 +149,11 @@ fn counters(metrics: &Metrics, text: &mut String) {
         text,
         "# HELP querent_http_turned_away_total Requests that were turned away at the door.\n\
          # TYPE querent_http_turned_away_total counter\nquerent_http_turned_away_total {}\n\
+         # HELP querent_http_requests_open Requests without a reply yet, this one and those that wait included.\n\
+         # TYPE querent_http_requests_open gauge\nquerent_http_requests_open {}\n\
          # HELP querent_event_streams Open streams of events.\n# TYPE querent_event_streams gauge\nquerent_event_streams {}",
         load(&metrics.turned_away),
+        metrics.open.load(Ordering::Relaxed),
         metrics.streams.load(Ordering::Relaxed)
     );
 }

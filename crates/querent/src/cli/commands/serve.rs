@@ -12,6 +12,9 @@ use crate::cli::context::{Context, DONE};
 use crate::cli::error::Failure;
 use crate::http::{Doors, Site};
 
+/// How many files and connections it may have open at once, where the system allows as many.
+const MOST_HANDLES: u64 = 65_536;
+
 /// Serve this project over HTTP
 ///
 /// Open the address that it prints: the inbox shows what agents ask, and answers are given there. Programs call `/api/v1`
@@ -44,6 +47,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         let hint = "make one first: querent token create --role human; or listen on this machine: 127.0.0.1:7711";
         return Err(Refusal::invalid("listen", message, hint).into());
     }
+    take_handles();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.max_blocking_threads(64).enable_all().build().map_err(|error| broken(&error))?;
     runtime.block_on(async {
@@ -72,6 +76,21 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     })?;
     Ok(DONE)
 }
+
+/// Every client takes a handle, and many systems give few to who does not ask for more.
+#[cfg(unix)]
+fn take_handles() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.map_or(MOST_HANDLES, |most| most.min(MOST_HANDLES));
+    if limit.current.is_some_and(|now| now < most) {
+        // What the system does not give, it does not: then fewer can be served at once.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), ..limit });
+    }
+}
+
+#[cfg(not(unix))]
+fn take_handles() {}
 
 /// The one line that programs wait for.
 fn announce(address: SocketAddr) -> Result<(), Refusal> {

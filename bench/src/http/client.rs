@@ -1,0 +1,153 @@
+//! Clients that cost as little as they can beside the server that is measured: one connection each, which stays.
+
+use std::net::Ipv4Addr;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+use crate::Outcome;
+
+/// How much is read at once: thousands of clients are in one process.
+const BUFFER: usize = 2 << 10;
+
+/// A client that calls, and waits for the reply before it calls again.
+pub(super) struct Client {
+    stream: BufReader<TcpStream>,
+    port: u16,
+}
+
+/// What a reply begins with.
+struct Head {
+    status: u16,
+    length: usize,
+}
+
+impl Client {
+    pub(super) async fn connect(port: u16) -> Outcome<Self> {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream: BufReader::with_capacity(BUFFER, stream), port })
+    }
+
+    /// What a path has, which must be there.
+    pub(super) async fn get(&mut self, path: &str) -> Outcome<Vec<u8>> {
+        self.ask_for(path, "").await?;
+        self.reply().await
+    }
+
+    /// What comes of a call that must succeed.
+    pub(super) async fn post(&mut self, path: &str, body: &str) -> Outcome<Vec<u8>> {
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            self.port,
+            body.len()
+        );
+        self.stream.write_all(request.as_bytes()).await?;
+        self.reply().await
+    }
+
+    /// Asks for a path; the reply is read later.
+    pub(super) async fn ask_for(&mut self, path: &str, headers: &str) -> Outcome<()> {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\n{headers}\r\n", self.port);
+        Ok(self.stream.write_all(request.as_bytes()).await?)
+    }
+
+    /// The body of the next reply, which must be a success.
+    pub(super) async fn reply(&mut self) -> Outcome<Vec<u8>> {
+        let Head { status, length } = self.head().await?;
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).await?;
+        if (200..300).contains(&status) {
+            Ok(body)
+        } else {
+            Err(format!("refused with {status}: {}", String::from_utf8_lossy(&body)).into())
+        }
+    }
+
+    /// Follows the events from now on. The server follows too when this returns: it says so first.
+    pub(super) async fn events(mut self) -> Outcome<Events> {
+        self.ask_for("/events", "accept: text/event-stream\r\n").await?;
+        match self.head().await?.status {
+            200 => Ok(Events { stream: self.stream, text: Vec::new() }),
+            status => Err(format!("no events: {status}").into()),
+        }
+    }
+
+    async fn head(&mut self) -> Outcome<Head> {
+        let mut line = line(&mut self.stream).await?;
+        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or("no status")?;
+        let mut head = Head { status, length: 0 };
+        loop {
+            line = self::line(&mut self.stream).await?;
+            let Some((name, value)) = line.split_once(':') else { return Ok(head) };
+            if name.eq_ignore_ascii_case("content-length") {
+                head.length = value.trim().parse()?;
+            }
+        }
+    }
+}
+
+/// A stream of events.
+pub(super) struct Events {
+    stream: BufReader<TcpStream>,
+    /// What has come and is not read yet.
+    text: Vec<u8>,
+}
+
+/// One of them.
+pub(super) struct Event {
+    pub(super) id: u64,
+    pub(super) kind: String,
+    pub(super) data: String,
+}
+
+impl Events {
+    /// The next event.
+    pub(super) async fn next(&mut self) -> Outcome<Event> {
+        loop {
+            if let Some(end) = self.text.windows(2).position(|pair| pair == b"\n\n") {
+                let block: Vec<u8> = self.text.drain(..end + 2).collect();
+                let block = String::from_utf8(block)?;
+                let field = |name: &str| {
+                    let value = block.lines().find_map(|line| line.strip_prefix(name));
+                    value.map(|value| value.trim_start().to_owned())
+                };
+                // A sign of life has no id.
+                let Some(id) = field("id:") else { continue };
+                let (kind, data) = (field("event:").unwrap_or_default(), field("data:").unwrap_or_default());
+                return Ok(Event { id: id.parse()?, kind, data });
+            }
+            self.chunk().await?;
+        }
+    }
+
+    async fn chunk(&mut self) -> Outcome<()> {
+        let size = usize::from_str_radix(&line(&mut self.stream).await?, 16)?;
+        if size == 0 {
+            return Err("the server ended the stream".into());
+        }
+        let begin = self.text.len();
+        self.text.resize(begin + size, 0);
+        self.stream.read_exact(&mut self.text[begin..]).await?;
+        line(&mut self.stream).await.map(drop)
+    }
+}
+
+async fn line(stream: &mut BufReader<TcpStream>) -> Outcome<String> {
+    let mut line = String::new();
+    if stream.read_line(&mut line).await? == 0 {
+        return Err("the server closed the connection".into());
+    }
+    line.truncate(line.trim_end().len());
+    Ok(line)
+}
+
+/// The data of an envelope that says yes.
+pub(super) fn data(body: &[u8]) -> Outcome<Value> {
+    let mut envelope: Value = serde_json::from_slice(body)?;
+    match envelope["ok"].as_bool() {
+        Some(true) => Ok(envelope["data"].take()),
+        _ => Err(format!("refused: {envelope}").into()),
+    }
+}
