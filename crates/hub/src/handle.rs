@@ -1,6 +1,6 @@
 //! The way in for every surface: commands and queries.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, Weak};
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
@@ -32,6 +32,10 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     /// When a monitor last had nothing to do, and what the last record was.
     pub(crate) calm: Mutex<Option<(Moment, u64)>>,
+    /// Held while a query lets the monitor look.
+    pub(crate) looking: Mutex<()>,
+    /// Whether this process carries out deadlines and lets the monitor look by the clock.
+    pub(crate) keeps_time: AtomicBool,
     /// Who may come in, and up to which record that is so.
     pub(crate) access: Mutex<Option<(u64, Arc<Access>)>>,
     /// The one reader for all who follow the log.
@@ -77,6 +81,8 @@ impl Handle {
                 rules,
                 clock,
                 calm: Mutex::default(),
+                looking: Mutex::default(),
+                keeps_time: AtomicBool::new(false),
                 access: Mutex::default(),
                 feed: Mutex::default(),
                 surveyed: AtomicU64::new(0),

@@ -39,9 +39,18 @@ struct Brief {
 }
 
 /// What an item has in the order.
+#[derive(Default)]
 struct Own {
     places: BTreeSet<Place>,
+    /// The first part of each place, by the number of its question.
+    asked: HashMap<u32, Moment>,
     due: Option<Moment>,
+}
+
+/// What may be different on an item.
+enum Touched {
+    Questions(BTreeSet<u32>),
+    All,
 }
 
 /// The active questions in their order.
@@ -148,15 +157,28 @@ impl Handle {
         match listing.head {
             Some(known) if known == head => return Ok(()),
             Some(known) if known < head && head - known <= MOST_FOLLOWED => {
-                let mut touched = BTreeSet::new();
+                let mut touched: BTreeMap<ItemId, Touched> = BTreeMap::new();
                 self.inner.journal.records(known, &mut |record| {
-                    touched.extend(record.stream.item().cloned());
+                    if let Some(item) = record.stream.item() {
+                        let it = touched.entry(item.clone()).or_insert_with(|| Touched::Questions(BTreeSet::new()));
+                        match (record.event.question(), &mut *it) {
+                            (Some(id), Touched::Questions(numbers)) if id.item == *item => {
+                                numbers.insert(id.number);
+                            }
+                            _ => *it = Touched::All,
+                        }
+                    }
                     record.seq < head
                 })?;
-                for id in touched {
-                    listing.forget(&id);
-                    if let Some(item) = snapshot.item(&id)? {
-                        listing.add(&item, snapshot)?;
+                for (id, touched) in touched {
+                    match (snapshot.item(&id)?, touched) {
+                        (Some(item), Touched::Questions(numbers)) => {
+                            listing.renew(&item, numbers.into_iter().collect(), snapshot)?;
+                        }
+                        (item, _) => {
+                            listing.forget(&id);
+                            item.map_or(Ok(()), |item| listing.add(&item, snapshot))?;
+                        }
                     }
                 }
             }
@@ -177,31 +199,40 @@ impl Handle {
 }
 
 impl Listing {
+    /// Adds an item of which nothing is known.
     fn add(&mut self, item: &Item, snapshot: &dyn Snapshot) -> Result<(), Refusal> {
         // What is open on an item that has ended is withdrawn; so this is what `Which::Active` has, too.
-        let mut places = BTreeSet::new();
-        for number in numbers(item, StatusFilter::Active) {
+        self.renew(item, numbers(item, StatusFilter::Active), snapshot)
+    }
+
+    /// Brings these questions of an item up to date, and its deadline. Costs what they are, not what the item has.
+    fn renew(&mut self, item: &Item, numbers: Vec<u32>, snapshot: &dyn Snapshot) -> Result<(), Refusal> {
+        let mut own = self.items.remove(&item.id).unwrap_or_default();
+        for number in numbers {
             let id = item.question_id(number);
-            let (place, brief) = match item.open.get(&number) {
-                Some(open) => ((open.created_at, id), Brief { to: open.to.clone(), status: open.status }),
-                None => match snapshot.question(&id)? {
-                    Some(question) => ((question.created_at, id), Brief::of(&question)),
-                    None => continue,
-                },
-            };
-            places.insert(place.clone());
-            self.order.insert(place, brief);
+            if let Some(at) = own.asked.remove(&number) {
+                let place = (at, id.clone());
+                own.places.remove(&place);
+                self.order.remove(&place);
+            }
+            let Some((at, brief)) = active(item, &id, snapshot)? else { continue };
+            own.asked.insert(number, at);
+            own.places.insert((at, id.clone()));
+            self.order.insert((at, id), brief);
         }
-        let due = item.open.values().filter_map(|open| open.due).min();
-        self.due.extend(due.map(|due| (due, item.id.clone())));
-        if !places.is_empty() {
-            self.items.insert(item.id.clone(), Own { places, due });
+        if let Some(due) = own.due.take() {
+            self.due.remove(&(due, item.id.clone()));
+        }
+        own.due = item.open.values().filter_map(|open| open.due).min();
+        self.due.extend(own.due.map(|due| (due, item.id.clone())));
+        if !own.places.is_empty() || own.due.is_some() {
+            self.items.insert(item.id.clone(), own);
         }
         Ok(())
     }
 
     fn forget(&mut self, id: &ItemId) {
-        let Some(Own { places, due }) = self.items.remove(id) else { return };
+        let Some(Own { places, due, .. }) = self.items.remove(id) else { return };
         for place in places {
             self.order.remove(&place);
         }
@@ -240,6 +271,20 @@ impl Brief {
             None => true,
         };
         to && filter.status.may_show(self.status)
+    }
+}
+
+/// What is known of a question that is active; none of one that is not.
+fn active(item: &Item, id: &QuestionId, snapshot: &dyn Snapshot) -> Result<Option<(Moment, Brief)>, Refusal> {
+    if item.has_ended() {
+        return Ok(None);
+    }
+    match item.open.get(&id.number) {
+        Some(open) => Ok(Some((open.created_at, Brief { to: open.to.clone(), status: open.status }))),
+        None if item.answered.contains(&id.number) => {
+            Ok(snapshot.question(id)?.map(|question| (question.created_at, Brief::of(&question))))
+        }
+        None => Ok(None),
     }
 }
 

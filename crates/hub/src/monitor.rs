@@ -45,15 +45,23 @@ impl Handle {
     }
 
     /// The monitor as a side effect of queries: a process that answers many of them looks once a second where nothing happens
-    /// and little is open.
+    /// and little is open. One that keeps the time does so whatever happens meanwhile: deadlines are carried out anyway, and a
+    /// busy server would do nothing else than look.
     pub(crate) fn monitor_unless_calm(&self) -> Result<(), Refusal> {
         let (now, head) = (self.now(), self.inner.journal.read()?.head());
+        let keeps_time = self.inner.keeps_time.load(Ordering::Relaxed);
         let calm = || self.inner.calm.lock().unwrap_or_else(PoisonError::into_inner);
-        if calm().is_some_and(|(at, seen)| seen == head && at <= now && now.since(at) < self.calm_span()) {
+        let stands = |(at, seen)| (keeps_time || seen == head) && at <= now && now.since(at) < self.calm_span();
+        if calm().is_some_and(stands) {
+            return Ok(());
+        }
+        let looking = self.inner.looking.try_lock();
+        if keeps_time && looking.is_err() {
             return Ok(());
         }
         let is_calm = self.monitor(false)?.iter().all(|finding| finding.actions.is_empty());
         *calm() = is_calm.then_some((now, head));
+        drop(looking);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! What a process that stays does by the clock: deadlines on time, and the monitor every now and then.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use querent_core::{Item, ItemId, Moment, Refusal};
@@ -23,6 +24,7 @@ impl Handle {
     /// Carries out deadlines when they come, and runs the monitor every two minutes, until it is dropped. Costs what changes.
     /// What cannot be done now is done later: nothing that is due is ever lost.
     pub async fn keep_time(&self) {
+        let _kept = Kept::begin(&self.inner.keeps_time);
         let clock = async {
             loop {
                 let _ = self.keep_deadlines().await;
@@ -66,6 +68,22 @@ impl Handle {
                 () = sleep(patience) => {}
             }
         }
+    }
+}
+
+/// Somebody keeps the time until this is dropped.
+struct Kept<'a>(&'a AtomicBool);
+
+impl<'a> Kept<'a> {
+    fn begin(kept: &'a AtomicBool) -> Self {
+        kept.store(true, Ordering::Relaxed);
+        Self(kept)
+    }
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
     }
 }
 

@@ -44,20 +44,23 @@ impl Handle {
                 follower = self.follow_item(&id.item)?;
             }
             let notified = follower.changed.notified();
-            let (question, item) = self.question_and_item(id)?;
-            if !question.status.is_open() {
-                // The caller acts on the answer: it must be durable first.
-                self.inner.journal.sync()?;
-                let state = State { item: Some(item), ..State::default() };
-                return Ok(Awaited::Settled(AnswerReply::now(&state, &question)));
-            }
-            let due = item.open.values().filter_map(|open| open.due).min();
+            // Nothing of the item is kept while it waits: thousands may.
+            let (status, due) = {
+                let (question, item) = self.question_and_item(id)?;
+                if !question.status.is_open() {
+                    // The caller acts on the answer: it must be durable first.
+                    self.inner.journal.sync()?;
+                    let state = State { item: Some(item), ..State::default() };
+                    return Ok(Awaited::Settled(AnswerReply::now(&state, &question)));
+                }
+                (question.status, item.open.values().filter_map(|open| open.due).min())
+            };
             let patience =
                 due.map_or(LONGEST, |due| Duration::from_millis(due.since(self.now()).as_millis()).min(LONGEST));
             tokio::select! {
                 () = notified => {}
                 () = sleep(patience) => {}
-                () = until(end) => return Ok(Awaited::TimedOut { question_id: id.clone(), status: question.status }),
+                () = until(end) => return Ok(Awaited::TimedOut { question_id: id.clone(), status }),
             }
         }
     }
