@@ -1,5 +1,6 @@
 //! The board: items by stage, and who works or waits on each.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use askama::Template;
@@ -60,12 +61,14 @@ pub(super) async fn parts(visitor: Visitor) -> Response {
     visitor.show(|visitor| Ok(Parts { columns: columns(visitor)? })).await
 }
 
-/// The columns: steps in the order of the workflows, then the fixed stages.
+/// The columns: steps in the order of the workflows, the longest first, since the others leave steps out; then the fixed stages.
 fn columns(visitor: &Visitor) -> Result<Vec<Column>, Refusal> {
     let (hub, now) = (&visitor.site.hub, visitor.site.hub.now());
     let rules = hub.rules()?;
     let mut order: Vec<String> = Vec::new();
-    for step in rules.workflows.values().flat_map(|workflow| &workflow.steps) {
+    let mut workflows: Vec<_> = rules.workflows.values().collect();
+    workflows.sort_by_key(|workflow| Reverse(workflow.steps.len()));
+    for step in workflows.iter().flat_map(|workflow| &workflow.steps) {
         if !order.contains(&step.name) {
             order.push(step.name.clone());
         }

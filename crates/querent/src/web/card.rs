@@ -1,6 +1,6 @@
 //! One question as people see it: it stands alone.
 
-use querent_core::{Answer, Choice, Expected, Moment, Provenance, Question, Refusal, Status};
+use querent_core::{Answer, Choice, EntryKind, Expected, Moment, Provenance, Question, Refusal, Status};
 use querent_hub::InboxEntry;
 use serde_json::Value;
 
@@ -29,6 +29,7 @@ pub(crate) struct Card {
     pub(crate) created_at: String,
     pub(crate) age: String,
     pub(crate) prompt: String,
+    pub(crate) since: Vec<Since>,
     pub(crate) context: Option<String>,
     pub(crate) context_open: bool,
     pub(crate) blocks: String,
@@ -39,6 +40,13 @@ pub(crate) struct Card {
     pub(crate) text_input: Option<TextInput>,
     pub(crate) answer: Option<AnswerView>,
     pub(crate) error: Option<String>,
+}
+
+/// What was said after the first round that whoever answers must know.
+pub(crate) struct Since {
+    pub(crate) from: String,
+    pub(crate) what: &'static str,
+    pub(crate) body: String,
 }
 
 /// When something happens if nobody answers, and what.
@@ -97,6 +105,7 @@ impl Card {
             created_at: question.created_at.to_string(),
             age: age(now, question.created_at),
             prompt: markdown(&question.prompt),
+            since: since(question),
             context: question.context.as_deref().map(markdown),
             context_open: question.context.as_ref().is_some_and(|context| context.len() <= SHORT),
             blocks: blocks(entry),
@@ -130,6 +139,20 @@ pub(crate) fn status_class(status: Status) -> &'static str {
         Status::Answered | Status::Resolved => "good",
         Status::Expired | Status::Withdrawn => "",
     }
+}
+
+/// The question of this round, if it is not the first, and why it was handed over.
+fn since(question: &Question) -> Vec<Since> {
+    let entries = question.thread.iter().filter(|entry| entry.round == question.round && !entry.body.is_empty());
+    let said = entries.filter_map(|entry| {
+        let what = match entry.kind {
+            EntryKind::Question if entry.round > 1 => "now asks",
+            EntryKind::Escalation => "handed it to a person",
+            _ => return None,
+        };
+        Some(Since { from: clean_line(&entry.from.to_string()), what, body: markdown(&entry.body) })
+    });
+    said.collect()
 }
 
 /// What waits for it.

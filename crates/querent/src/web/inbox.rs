@@ -16,6 +16,7 @@ const MOST: usize = 100;
 struct Whole {
     page: Page,
     summary: String,
+    total: usize,
     cards: Vec<Card>,
     csrf: Option<String>,
     can_answer: bool,
@@ -26,6 +27,7 @@ struct Whole {
 #[template(path = "cards.html")]
 struct Parts {
     summary: String,
+    total: usize,
     cards: Vec<Card>,
     csrf: Option<String>,
     can_answer: bool,
@@ -35,22 +37,18 @@ struct Parts {
 pub(super) async fn page(visitor: Visitor) -> Response {
     visitor
         .show(|visitor| {
-            let Found { parts: Parts { summary, cards, csrf, can_answer, example }, total } = found(visitor)?;
-            Ok(Whole { page: visitor.frame("inbox", "Inbox", Some(total)), summary, cards, csrf, can_answer, example })
+            let Parts { summary, total, cards, csrf, can_answer, example } = found(visitor)?;
+            let page = visitor.frame("inbox", "Inbox", Some(total));
+            Ok(Whole { page, summary, total, cards, csrf, can_answer, example })
         })
         .await
 }
 
 pub(super) async fn parts(visitor: Visitor) -> Response {
-    visitor.show(|visitor| found(visitor).map(|found| found.parts)).await
+    visitor.show(found).await
 }
 
-struct Found {
-    parts: Parts,
-    total: usize,
-}
-
-fn found(visitor: &Visitor) -> Result<Found, Refusal> {
+fn found(visitor: &Visitor) -> Result<Parts, Refusal> {
     let hub = &visitor.site.hub;
     let inbox = hub.inbox(MOST)?;
     let now = hub.now();
@@ -62,8 +60,8 @@ fn found(visitor: &Visitor) -> Result<Found, Refusal> {
     };
     let cards = inbox.entries.iter().map(|entry| Card::new(entry, now)).collect();
     let example = if inbox.total == 0 { example(hub)? } else { String::new() };
-    let parts = Parts { summary, cards, csrf: visitor.csrf.clone(), can_answer: visitor.can_answer(), example };
-    Ok(Found { parts, total: inbox.total })
+    let (total, csrf, can_answer) = (inbox.total, visitor.csrf.clone(), visitor.can_answer());
+    Ok(Parts { summary, total, cards, csrf, can_answer, example })
 }
 
 /// A command that works here: it asks on an item that can be asked about, by the agent whose turn it is.

@@ -57,7 +57,8 @@ async function send(form) {
     const fresh = parse(text).querySelector("article.card");
     const still = fresh && fresh.querySelector("form[data-answer]");
     if (fresh && !(still && fresh.querySelector(".error"))) {
-      replace(card, fresh);
+      // It may have been settled elsewhere meanwhile; what the server said of this answer is shown all the same.
+      replace(card.isConnected ? card : document.getElementById(card.id), fresh);
       announce(fresh.querySelector(".error") ? fresh.querySelector(".error").textContent : "Sent.");
     } else {
       const said = fresh ? fresh.querySelector(".error") : parse(text).querySelector(".error");
@@ -135,10 +136,20 @@ function take(fresh) {
     else if (next) cards.prepend(document.adoptNode(next));
     else if (old) old.textContent = "";
   }
-  const count = ids.size;
-  document.title = document.title.replace(/^(\(\d+\) )?/, count > 0 ? `(${count}) ` : "");
+  const summary = cards.querySelector("#summary");
+  if (page === "inbox" && summary) count(Number(summary.dataset.total));
   narrow();
   if (!current()) select(all()[0] || null, false);
+}
+
+// How many wait, in the title and beside the way to the inbox.
+function count(total) {
+  document.title = document.title.replace(/^(\(\d+\) )?/, total > 0 ? `(${total}) ` : "");
+  const link = document.querySelector('.top nav a[href="/"]');
+  const badge = link.querySelector(".count") || document.createElement("span");
+  badge.className = "count";
+  badge.textContent = total;
+  if (total > 0) link.append(" ", badge); else badge.remove();
 }
 
 // A question that waits no longer shows how it ended, and its buttons go away.
@@ -146,6 +157,7 @@ async function settle(card) {
   if (page !== "inbox") { card.remove(); return; }
   const reply = await fetch(`/q/${card.dataset.id}/card`, { credentials: "same-origin" }).catch(() => null);
   const fresh = reply && reply.ok ? parse(await reply.text()).querySelector("article.card") : null;
+  if (!card.isConnected) return;
   if (!fresh) { card.remove(); return; }
   const adopted = replace(card, fresh);
   const by = adopted.querySelector(".answer strong");
@@ -258,10 +270,17 @@ const KINDS = (document.body.dataset.kinds || "").split(" ").filter(Boolean);
 
 // The keyboard.
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const tag = event.target.tagName;
+  const own = event.target.closest("form[data-answer]");
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && own) { event.preventDefault(); send(own); return; }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const isTyping = tag === "TEXTAREA" || (tag === "INPUT" && !["radio", "checkbox"].includes(event.target.type));
-  if (event.key === "Escape" && isTyping) { event.target.blur(); move(0); return; }
+  if (event.key === "Escape" && isTyping) {
+    if (event.target === filter) { filter.value = ""; narrow(); }
+    event.target.blur();
+    move(0);
+    return;
+  }
   if (isTyping) {
     if (event.key === "Enter" && event.target === filter) { event.preventDefault(); filter.blur(); move(0); }
     return;
@@ -297,6 +316,13 @@ document.addEventListener("click", (event) => {
   if (card && card.dataset.id) select(card, false);
 });
 if (filter) filter.addEventListener("input", narrow);
+
+// An answer is either chosen or typed: whoever does the one takes back the other's choice, never the other's words.
+document.addEventListener("input", (event) => {
+  const form = event.target.closest("form[data-answer]");
+  if (!form || event.target.name !== "text" || event.target.value.trim() === "") return;
+  for (const option of form.querySelectorAll("input:checked")) option.checked = false;
+});
 
 tick();
 setInterval(tick, 1000);
