@@ -6,6 +6,7 @@
 
 mod agents;
 mod api;
+mod browser;
 mod clock;
 mod conformance;
 mod disk;
@@ -15,6 +16,7 @@ mod monitor;
 mod npm;
 mod process;
 mod project;
+pub(crate) mod screenshots;
 mod shell;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +35,7 @@ const SUITES: &[Suite] = &[
     monitor::SUITE,
     api::SUITE,
     load::SUITE,
+    browser::SUITE,
     mcp::SUITE,
     conformance::SUITE,
     agents::SUITE,

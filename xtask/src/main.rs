@@ -42,6 +42,11 @@ const TASKS: &[Task] = &[
         run: bench::run,
     },
     Task { name: "e2e", about: "the end-to-end suites: e2e [--list] [SUITE...]", run: e2e::run },
+    Task {
+        name: "screenshots",
+        about: "the pictures in docs/images, made anew with Chromium",
+        run: e2e::screenshots::run,
+    },
 ];
 
 /// Why a command did not succeed, in one sentence, with what to do about it.
@@ -78,7 +83,7 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> String {
-    let lines: Vec<String> = TASKS.iter().map(|task| format!("  {:<8} {}", task.name, task.about)).collect();
+    let lines: Vec<String> = TASKS.iter().map(|task| format!("  {:<11} {}", task.name, task.about)).collect();
     format!("usage: cargo xtask <command>\n\n{}", lines.join("\n"))
 }
 
