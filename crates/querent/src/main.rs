@@ -1,5 +1,6 @@
 //! The binary `querent`.
 
+mod asking;
 mod claude;
 mod cli;
 mod clients;

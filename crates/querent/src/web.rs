@@ -4,9 +4,9 @@
 mod assets;
 mod assumptions;
 mod board;
-pub(crate) mod card;
+mod card;
 mod digest;
-pub(crate) mod inbox;
+mod inbox;
 mod link;
 mod log;
 mod login;

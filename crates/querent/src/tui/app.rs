@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::field::Field;
 use super::message::{Answered, Drawn, Effect, Found, Key, Message};
 use super::wrap::cut;
+use crate::asking;
 use crate::text::clean_line;
-use crate::web::card;
 
 /// How much of an answer is repeated in a notice.
 const SHORT: usize = 60;
@@ -241,7 +241,7 @@ impl App {
             return;
         }
         let Some(question) = self.current().map(|entry| &entry.question) else { return };
-        let (count, is_multi) = (card::options(question).len(), takes_several(question));
+        let (count, is_multi) = (asking::options(question).len(), takes_several(question));
         if number > count {
             let said = if count == 0 { "It offers no options.".to_owned() } else { format!("It has {count} options.") };
             self.notice = Some(Notice::Info(format!("{said} Press i to type an answer.")));
@@ -261,7 +261,7 @@ impl App {
     /// What is chosen is also said: its option may be out of sight.
     fn chosen(&self) -> Option<Notice> {
         let chosen = &self.draft()?.chosen;
-        let options = card::options(&self.current()?.question).into_iter();
+        let options = asking::options(&self.current()?.question).into_iter();
         let labels: Vec<String> =
             options.filter(|option| chosen.contains(&option.number)).map(|option| cut(&option.label, SHORT)).collect();
         (!labels.is_empty()).then(|| Notice::Info(format!("Chosen: {}", labels.join(", "))))
@@ -401,7 +401,7 @@ pub(super) fn takes_several(question: &Question) -> bool {
 
 /// The answer as it is sent: what was chosen, or what was typed.
 fn answer_of(draft: &Draft, question: &Question) -> Result<Value, &'static str> {
-    let options = card::options(question);
+    let options = asking::options(question);
     let chosen: Vec<String> =
         options.into_iter().filter(|option| draft.chosen.contains(&option.number)).map(|option| option.id).collect();
     match (chosen.as_slice(), draft.text.is_blank()) {

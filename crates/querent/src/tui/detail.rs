@@ -10,8 +10,8 @@ use ratatui::text::Line;
 use super::app::{App, Draft, takes_several};
 use super::draw::{Look, Tone};
 use super::wrap::wrap;
+use crate::asking::{self, OptionView};
 use crate::text::{age, clean, clean_line, clock};
-use crate::web::card::{self, OptionView};
 
 /// How far options are moved in.
 const OPTION: usize = 7;
@@ -36,7 +36,7 @@ pub(super) fn detail(app: &App, entry: &InboxEntry, look: &Look, size: Size) -> 
     if question.status.is_open() {
         answers(&mut sheet, question, app.draft());
         if let Some(end) = question.expires_at {
-            let deadline = card::deadline(question, end, app.now);
+            let deadline = asking::deadline(question, end, app.now);
             sheet.gap();
             sheet.say(Tone::Warn, &format!("{} {}{}", deadline.before, deadline.in_words, deadline.after));
         }
@@ -65,9 +65,9 @@ fn head(sheet: &mut Sheet<'_>, app: &App, entry: &InboxEntry) {
     sheet.say(tone, &format!("{status}, asked by {asker} {since} ago"));
     sheet.say(Tone::Dim, &format!("Item {}: {}", item.id, clean_line(&item.title)));
     if question.status.is_open() {
-        sheet.say(Tone::Plain, &card::blocks(entry));
+        sheet.say(Tone::Plain, &asking::blocks(entry));
     }
-    if let Some(why) = card::why(question) {
+    if let Some(why) = asking::why(question) {
         sheet.say(Tone::Warn, &why);
     }
 }
@@ -75,7 +75,7 @@ fn head(sheet: &mut Sheet<'_>, app: &App, entry: &InboxEntry) {
 fn answers(sheet: &mut Sheet<'_>, question: &Question, draft: Option<&Draft>) {
     let is_chosen = |number| draft.is_some_and(|draft| draft.chosen.contains(&number));
     let (open, close) = if takes_several(question) { ('[', ']') } else { ('(', ')') };
-    for option in card::options(question) {
+    for option in asking::options(question) {
         let mark = if is_chosen(option.number) { 'x' } else { ' ' };
         let tone = if is_chosen(option.number) { Tone::Good } else { Tone::Plain };
         let number = if option.number <= 9 { option.number.to_string() } else { String::new() };
@@ -89,7 +89,7 @@ fn answers(sheet: &mut Sheet<'_>, question: &Question, draft: Option<&Draft>) {
         }
     }
     let typed = draft.map(|draft| draft.text.text()).unwrap_or_default();
-    match card::text_input(question) {
+    match asking::text_input(question) {
         Some(input) => sheet.hang(Tone::Plain, "    i  ", OPTION, &format!("{}: {typed}", input.label)),
         None if !typed.is_empty() => sheet.hang(Tone::Plain, "    i  ", OPTION, typed),
         None => {}

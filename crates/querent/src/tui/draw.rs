@@ -13,8 +13,8 @@ use super::detail::{Sheet, detail};
 use super::field::Field;
 use super::message::Drawn;
 use super::wrap::{cut, wrap};
+use crate::asking;
 use crate::text::{age, clean_line};
-use crate::web::card;
 
 /// From which width on the list stands beside the detail.
 const WIDE: u16 = 72;
@@ -215,7 +215,7 @@ fn footer(app: &App, look: &Look, width: usize) -> Vec<Line<'static>> {
     };
     let said = wrap(said, width).into_iter().take(MOST).filter(|line| !line.is_empty());
     let mut lines: Vec<Line<'static>> = said.map(|line| Line::styled(line, look.style(tone))).collect();
-    let has_options = app.current().is_some_and(|entry| !card::options(&entry.question).is_empty());
+    let has_options = app.current().is_some_and(|entry| !asking::options(&entry.question).is_empty());
     let keys = match (app.mode, app.current()) {
         (Mode::Answer, _) => "Enter send  Esc leave the field",
         (Mode::Note, _) => "Enter keep the note  Esc leave it",
@@ -253,7 +253,7 @@ fn typing(app: &App, look: &Look, area: Rect, frame: &mut Frame<'_>) -> u16 {
         Mode::Browse | Mode::Help => return 0,
         Mode::Filter => ("Filter", &app.filter),
         Mode::Answer => {
-            let input = app.current().and_then(|entry| card::text_input(&entry.question));
+            let input = app.current().and_then(|entry| asking::text_input(&entry.question));
             let label = input.map_or("Your answer, an option by its name", |input| input.label);
             (label, app.draft().map_or(&empty, |draft| &draft.text))
         }

@@ -105,7 +105,7 @@ async fn follow_once(hub: &Handle, send: &Sender) -> Result<(), Refusal> {
 
 fn find(hub: &Handle) -> Result<Found, Refusal> {
     let inbox = hub.inbox(MOST)?;
-    let example = if inbox.total == 0 { crate::web::inbox::example(hub)? } else { String::new() };
+    let example = if inbox.total == 0 { crate::asking::example(hub)? } else { String::new() };
     Ok(Found { inbox, example, now: hub.now() })
 }
 

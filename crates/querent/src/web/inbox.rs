@@ -3,10 +3,10 @@
 use askama::Template;
 use axum::response::Response;
 use querent_core::Refusal;
-use querent_hub::Handle;
 
 use super::card::Card;
 use super::{Page, Visitor};
+use crate::asking::example;
 
 /// How many questions a page shows.
 const MOST: usize = 100;
@@ -62,17 +62,4 @@ fn found(visitor: &Visitor) -> Result<Parts, Refusal> {
     let example = if inbox.total == 0 { example(hub)? } else { String::new() };
     let (total, csrf, can_answer) = (inbox.total, visitor.csrf.clone(), visitor.can_answer());
     Ok(Parts { summary, total, cards, csrf, can_answer, example })
-}
-
-/// A command that works here: it asks on an item that can be asked about, by the agent whose turn it is.
-pub(crate) fn example(hub: &Handle) -> Result<String, Refusal> {
-    let ready = hub.ready()?;
-    let turn = ready.iter().find_map(|item| Some((item.id.clone(), item.agent.clone().filter(|_| !item.blocked)?)));
-    Ok(match turn {
-        Some((item, agent)) => format!(
-            "querent ask --item {item} --from {agent} --to human --topic \"Colour\" \\\n  \
-             --question \"Which colour?\" --option red=Red --option blue=Blue --wait 10m"
-        ),
-        None => "querent item add 42 --title \"Sign in by e-mail\"".to_owned(),
-    })
 }
