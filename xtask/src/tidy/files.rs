@@ -12,7 +12,7 @@ const BINARY: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "ico", "woff2", "
 /// Folders that are not the project's own, for a tree without git.
 const FOREIGN: &[&str] = &[".git", "target", "node_modules"];
 
-/// Every text file of the project.
+/// Every file of the project; links lead to those that are not text, too.
 pub(super) fn all(root: &Path) -> Result<Vec<File>, String> {
     let paths = if let Some(paths) = tracked(root) {
         paths
@@ -20,8 +20,7 @@ pub(super) fn all(root: &Path) -> Result<Vec<File>, String> {
         println!("tidy: git does not list this tree; checking every file below it");
         walked(root)?
     };
-    let texts = paths.into_iter().filter(|path| is_text(path));
-    texts.map(|path| read(root, path)).filter_map(Result::transpose).collect()
+    paths.into_iter().map(|path| read(root, path)).filter_map(Result::transpose).collect()
 }
 
 fn is_text(path: &Path) -> bool {
@@ -33,6 +32,9 @@ fn read(root: &Path, path: PathBuf) -> Result<Option<File>, String> {
     let whole = root.join(&path);
     if !whole.is_file() {
         return Ok(None);
+    }
+    if !is_text(&path) {
+        return Ok(Some(File { path, text: String::new() }));
     }
     let bytes = fs::read(&whole).map_err(|error| format!("{}: {error}", path.display()))?;
     // What is not UTF-8 becomes U+FFFD, which the check of characters reports.
@@ -79,5 +81,15 @@ mod tests {
         found.sort();
         assert_eq!(found, [PathBuf::from("docs/c.png"), PathBuf::from("src/a.rs")]);
         assert!(!is_text(&found[0]));
+    }
+
+    #[test]
+    fn what_is_not_text_is_there_without_one() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("c.png"), [0xff, 0x00]).unwrap();
+
+        let file = read(root.path(), "c.png".into()).unwrap().unwrap();
+
+        assert_eq!((file.path, file.text), (PathBuf::from("c.png"), String::new()));
     }
 }
