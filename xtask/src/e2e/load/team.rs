@@ -64,7 +64,7 @@ impl<'a> Caller<'a> {
     pub(super) fn work(mut self, acknowledged: &Sender<()>) -> Result<Done, String> {
         while !self.scene.over.load(Ordering::Acquire) {
             self.ask()?;
-            if self.calls % 4 != 0 {
+            if !self.calls.is_multiple_of(4) {
                 self.answer()?;
             }
             self.insist("GET", "/api/v1/questions?limit=20", &Value::Null)?.data()?;
