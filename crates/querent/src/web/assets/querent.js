@@ -58,7 +58,8 @@ async function send(form) {
     const still = fresh && fresh.querySelector("form[data-answer]");
     if (fresh && !(still && fresh.querySelector(".error"))) {
       // It may have been settled elsewhere meanwhile; what the server said of this answer is shown all the same.
-      replace(card.isConnected ? card : document.getElementById(card.id), fresh);
+      const shown = card.isConnected ? card : document.getElementById(card.id);
+      if (shown) replace(shown, fresh);
       announce(fresh.querySelector(".error") ? fresh.querySelector(".error").textContent : "Sent.");
     } else {
       const said = fresh ? fresh.querySelector(".error") : parse(text).querySelector(".error");
@@ -82,6 +83,9 @@ function replace(card, fresh) {
   if (was) select(adopted, document.activeElement === document.body);
   return adopted;
 }
+
+// The reply to what is being sent says how its card ended.
+const isBusy = (card) => card.querySelector("form[data-busy]") !== null;
 
 // What a person has begun stays as it is.
 function isTouched(card) {
@@ -128,7 +132,7 @@ function take(fresh) {
       announce("A new question: " + adopted.querySelector("h2").textContent);
     }
   }
-  for (const [id, card] of known) if (!ids.has(id) && card.classList.contains("open")) settle(card);
+  for (const [id, card] of known) if (!ids.has(id) && card.classList.contains("open") && !isBusy(card)) settle(card);
   for (const part of ["#summary", ".empty"]) {
     const [old, next] = [cards.querySelector(part), fresh.querySelector(part)];
     if (part === ".empty" && all().length > 0) { if (old) old.remove(); continue; }
@@ -157,7 +161,7 @@ async function settle(card) {
   if (page !== "inbox") { card.remove(); return; }
   const reply = await fetch(`/q/${card.dataset.id}/card`, { credentials: "same-origin" }).catch(() => null);
   const fresh = reply && reply.ok ? parse(await reply.text()).querySelector("article.card") : null;
-  if (!card.isConnected) return;
+  if (!card.isConnected || isBusy(card)) return;
   if (!fresh) { card.remove(); return; }
   const adopted = replace(card, fresh);
   const by = adopted.querySelector(".answer strong");
