@@ -133,11 +133,11 @@ async fn check(side: Side) -> Outcome<usize> {
     }
     let mut connections = JoinSet::new();
     while !asked.is_empty() {
-        let part = asked.split_off(asked.len() - asked.len().div_ceil(CONNECTIONS).max(500).min(asked.len()));
+        let share = asked.split_off(asked.len() - asked.len().div_ceil(CONNECTIONS).max(500).min(asked.len()));
         let port = server.port();
         connections.spawn(async move {
             let mut client = Client::connect(port).await?;
-            for Asked { id, answer } in part {
+            for Asked { id, answer } in share {
                 let said = data(&client.get(&format!("/api/v1/questions/{id}")).await?)?;
                 let found = &said["question"]["answer"];
                 let found = found["value"].as_str().or(found.as_str());

@@ -8,14 +8,20 @@ use std::thread;
 use std::time::Duration;
 
 use querent_core::reply::LockReply;
+use querent_core::view::Filter;
 use querent_core::{Action, Ask, Command, Party, SessionId, Span, Via};
 use querent_hub::{Handle, Wanted};
 
 use crate::support::{Scene, accepted, id, moves, on_both_engines, opens};
 
+/// The architect may ask the engineer, as the engineer may ask the architect.
+fn both_may_ask(scene: &Scene) {
+    scene.edit("workflows/feature.toml", |text| text.replace("[\"product-manager\"]", "[\"engineer\"]"));
+}
+
 /// Engineer and architect wait for each other.
 fn deadlock(scene: &Scene) {
-    scene.edit("workflows/feature.toml", |text| text.replace("[\"product-manager\"]", "[\"engineer\"]"));
+    both_may_ask(scene);
     for (item, stage, from, to) in
         [("42", "implement", "engineer", "architect"), ("43", "architecture", "architect", "engineer")]
     {
@@ -64,6 +70,27 @@ fn of_many_monitors_at_once_one_acts_and_the_next_only_shows() {
         assert_eq!(found.len(), 1);
         assert!(found[0].actions.is_empty(), "{found:?}");
     });
+}
+
+#[tokio::test]
+async fn where_the_time_is_kept_a_list_looks_once_in_a_while_whatever_happens() {
+    let scene = Scene::in_files();
+    // Rules that were read are used for a moment, so they change before the first look.
+    both_may_ask(&scene);
+    let hub = scene.hub.clone();
+    let kept = tokio::spawn(async move { hub.keep_time().await });
+    tokio::task::yield_now().await;
+    let list = || scene.hub.questions(None, &Filter::default()).unwrap();
+    let is_escalated = || scene.events("42").contains(&"question_escalated");
+    list();
+    deadlock(&scene);
+
+    list();
+    assert!(!is_escalated());
+    scene.pass("2s");
+    list();
+    assert!(is_escalated());
+    kept.abort();
 }
 
 #[test]
