@@ -4,9 +4,10 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use querent_core::view::Filter;
-use querent_core::{ItemId, Moment, Question, QuestionId, Refusal};
+use querent_core::view::{Filter, QuestionView, StatusFilter};
+use querent_core::{ItemId, Moment, Party, Question, QuestionId, Refusal};
 use querent_hub::Handle;
+use serde::{Deserialize, Serialize};
 
 /// How many a page has where nothing is said.
 pub(crate) const USUAL: usize = 100;
@@ -26,21 +27,46 @@ pub(crate) fn limit(given: Option<usize>) -> usize {
     given.unwrap_or(USUAL).clamp(1, MOST as usize)
 }
 
-/// A page of questions, the oldest first. It costs what it shows, not what there is.
-pub(crate) fn questions(
-    hub: &Handle,
-    item: Option<&ItemId>,
-    filter: &Filter,
-    cursor: Option<&str>,
-    limit: usize,
-) -> Result<Page<Question>, Refusal> {
-    let after = cursor.map(place).transpose()?;
-    if let Some(agent) = filter.to.as_ref().and_then(querent_core::Party::agent) {
-        hub.rules()?.agent(agent)?;
+/// Which questions are wanted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    item: Option<ItemId>,
+    to: Option<Party>,
+    #[serde(default)]
+    status: StatusFilter,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+impl Wanted {
+    /// A page of them, the oldest first. It costs what it shows, not what there is.
+    pub(crate) fn find(self, hub: &Handle) -> Result<Page<Question>, Refusal> {
+        let after = self.cursor.as_deref().map(place).transpose()?;
+        if let Some(agent) = self.to.as_ref().and_then(Party::agent) {
+            hub.rules()?.agent(agent)?;
+        }
+        let filter = Filter { to: self.to, status: self.status };
+        let page = hub.questions_page(self.item.as_ref(), &filter, after.as_ref(), limit(self.limit))?;
+        let last = page.questions.last().filter(|_| page.more);
+        let next = last.map(|it| format!("{}.{}", it.created_at.millis(), it.id));
+        Ok(Page { entries: page.questions, next })
     }
-    let page = hub.questions_page(item, filter, after.as_ref(), limit)?;
-    let next = page.questions.last().filter(|_| page.more).map(|it| format!("{}.{}", it.created_at.millis(), it.id));
-    Ok(Page { entries: page.questions, next })
+}
+
+/// A page of questions as it is told.
+#[derive(Serialize)]
+pub(crate) struct Listed<'a> {
+    questions: Vec<QuestionView<'a>>,
+    count: usize,
+    next_cursor: Option<&'a str>,
+}
+
+impl<'a> Listed<'a> {
+    pub(crate) fn of(page: &'a Page<Question>) -> Self {
+        let questions = page.entries.iter().map(|question| QuestionView { question, with_thread: false });
+        Self { questions: questions.collect(), count: page.entries.len(), next_cursor: page.next.as_deref() }
+    }
 }
 
 /// A page of a list that is sorted by `key`, which no two of it share.

@@ -1,7 +1,7 @@
 //! Questions: lists, threads, and what becomes of them.
 
-use querent_core::view::{Filter, ParkedView, QuestionView, StatusFilter};
-use querent_core::{Action, Cause, ItemId, Party, QuestionId, Refusal};
+use querent_core::view::{ParkedView, QuestionView, StatusFilter};
+use querent_core::{Action, Cause, QuestionId, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::schema::{
     shaped, word, words,
 };
 use super::{Route, Run, Verb};
-use crate::paging::{self, Page};
+use crate::paging::{Listed, Wanted};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -128,26 +128,8 @@ fn many() -> Value {
 }
 
 fn listed(call: &Call) -> Result<Said, Refusal> {
-    #[derive(Deserialize)]
-    struct Args {
-        item: Option<ItemId>,
-        to: Option<Party>,
-        #[serde(default)]
-        status: StatusFilter,
-        limit: Option<usize>,
-        cursor: Option<String>,
-    }
-    #[derive(Serialize)]
-    struct Reply<'a> {
-        questions: Vec<QuestionView<'a>>,
-        count: usize,
-        next_cursor: Option<String>,
-    }
-    let Args { item, to, status, limit, cursor } = call.read()?;
-    let (filter, limit) = (Filter { to, status }, paging::limit(limit));
-    let Page { entries, next } = paging::questions(&call.hub, item.as_ref(), &filter, cursor.as_deref(), limit)?;
-    let questions: Vec<_> = entries.iter().map(|question| QuestionView { question, with_thread: false }).collect();
-    Ok(Said::new(&Reply { count: questions.len(), questions, next_cursor: next }))
+    let found = call.read::<Wanted>()?.find(&call.hub)?;
+    Ok(Said::new(&Listed::of(&found)))
 }
 
 fn show(call: &Call) -> Result<Said, Refusal> {

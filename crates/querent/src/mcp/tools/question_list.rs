@@ -3,17 +3,16 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use querent_core::view::{Filter, QuestionView, StatusFilter};
-use querent_core::{ItemId, Party, Question};
+use querent_core::Question;
+use querent_core::view::StatusFilter;
 use rmcp::model::JsonObject;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Nature, Tool};
 use crate::mcp::call::Call;
 use crate::mcp::outcome::{Halt, Said};
 use crate::mcp::schema::{arguments, number, or_null, reply, text, word};
-use crate::paging::{self, MOST, Page};
+use crate::paging::{Listed, MOST, Wanted};
 
 pub(super) const TOOL: Tool = Tool {
     name: "question_list",
@@ -28,32 +27,11 @@ you are to answer, and item to see what is open where you work. A long list come
     run: |arguments, call| Box::pin(async move { run(arguments, &call) }),
 };
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Args {
-    item: Option<ItemId>,
-    to: Option<Party>,
-    #[serde(default)]
-    status: StatusFilter,
-    limit: Option<usize>,
-    cursor: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Reply<'a> {
-    questions: Vec<QuestionView<'a>>,
-    count: usize,
-    next_cursor: Option<String>,
-}
-
 fn run(arguments: JsonObject, call: &Call) -> Result<Said, Halt> {
-    let Args { item, to, status, limit, cursor } = super::read(arguments)?;
-    let (filter, limit) = (Filter { to, status }, paging::limit(limit));
-    let Page { entries: found, next } =
-        call.look(|hub| paging::questions(hub, item.as_ref(), &filter, cursor.as_deref(), limit))?;
-    let questions: Vec<_> = found.iter().map(|question| QuestionView { question, with_thread: false }).collect();
-    let text = words(&found, next.as_deref());
-    Ok(Said::new(&Reply { count: questions.len(), questions, next_cursor: next }, text))
+    let wanted: Wanted = super::read(arguments)?;
+    let found = call.look(|hub| wanted.find(hub))?;
+    let text = words(&found.entries, found.next.as_deref());
+    Ok(Said::new(&Listed::of(&found), text))
 }
 
 fn words(questions: &[Question], next: Option<&str>) -> String {
