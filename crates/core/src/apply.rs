@@ -18,6 +18,7 @@ use crate::refusal::{Code, Refusal};
 use crate::reply::{Envelope, reply, shared_reply};
 use crate::state::State;
 use crate::stream::{Shared, Stream};
+use crate::team::TurnDeed;
 
 /// Events that are recorded together or not at all.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,6 +167,13 @@ pub fn needs(command: &Command, item: &Item, at: Moment) -> Needs {
         }
         Action::Answer { .. } | Action::AnswerRound { .. } | Action::Resolve { .. } if command.by.is_human() => {
             shared.insert(Shared::Knowledge);
+        }
+        Action::Turn { deed, .. } => {
+            if matches!(**deed, TurnDeed::End { .. }) {
+                questions.extend(item.answered.iter().map(|number| item.question_id(*number)));
+                questions.extend(about_sessions(item));
+                shared.extend([Shared::Resources, Shared::Alerts]);
+            }
         }
         Action::FinishSession { .. } | Action::LoseSession { .. } | Action::AskAbout { .. } => {
             shared.extend([Shared::Resources, Shared::Alerts]);

@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::answer::Expected;
 use crate::assumption::{Confidence, RiskIfWrong, Source, Verdict};
+use crate::contract::AgentReply;
 use crate::delivery::Errand;
-use crate::id::{AssumptionId, Fingerprint, ItemId, ProgramHandle, QuestionId, SessionId};
+use crate::id::{AgentName, AssumptionId, EventName, Fingerprint, ItemId, ProgramHandle, QuestionId, SessionId};
 use crate::item::Outcome;
 use crate::moment::{Moment, Span};
 use crate::parked::{Claim, Program};
@@ -19,6 +20,7 @@ use crate::path::ProjectPath;
 use crate::policy::Autonomy;
 use crate::question::{Blocker, Category, Choice, Fallback, Kind, words};
 use crate::session::Process;
+use crate::team::{CallDeed, TurnDeed};
 
 pub use shared::{SharedAction, SharedCommand};
 
@@ -254,6 +256,44 @@ pub enum Action {
         #[serde(skip_serializing_if = "Option::is_none")]
         question: Option<QuestionId>,
     },
+    /// Querent invokes an agent.
+    Turn {
+        /// Its session.
+        session: SessionId,
+        /// How it goes on.
+        deed: Box<TurnDeed>,
+    },
+    /// Querent invokes the agent that was asked.
+    Call {
+        /// The question.
+        question: QuestionId,
+        /// How it goes on.
+        deed: CallDeed,
+    },
+    /// What the agent said that was invoked for an answer.
+    Reply {
+        /// The question.
+        question: QuestionId,
+        /// The round that it answers.
+        round: u32,
+        /// What it said.
+        reply: Box<AgentReply>,
+    },
+    /// A message to the agents. It answers no question.
+    Send {
+        /// What is said.
+        text: String,
+        /// Whom it is for; whoever works next, if nobody is named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        to: Option<AgentName>,
+    },
+    /// Something happened that agents listen to.
+    Emit {
+        /// What.
+        event: EventName,
+        /// In detail.
+        data: Value,
+    },
     /// A notification of a question goes on.
     Errand {
         /// The question.
@@ -374,6 +414,8 @@ words!(
         Stuck = "stuck",
         /// Agents wait for each other.
         Deadlock = "deadlock",
+        /// The addressee could not be invoked, or came to nothing.
+        AgentError = "agent_error",
     }
 );
 
@@ -385,16 +427,20 @@ impl Command {
 }
 
 impl Action {
-    /// Whether Querent itself may do it: deadlines, and what the monitor finds.
+    /// Whether Querent itself may do it: deadlines, what the monitor finds, and telling agents of it.
     pub(crate) fn is_querents(&self) -> bool {
         let deadline = matches!(self, Self::Retry { .. } | Self::Remind { .. } | Self::Expire { .. });
-        deadline || matches!(self, Self::Escalate { .. }) || self.is_querents_alone()
+        deadline || matches!(self, Self::Escalate { .. } | Self::Emit { .. }) || self.is_querents_alone()
     }
 
-    /// Whether nobody else may: what the arbiter does, and the delivery of notifications.
+    /// Whether nobody else may: what the arbiter does, the invocation of agents, and the delivery of notifications.
     pub(crate) fn is_querents_alone(&self) -> bool {
         match self {
-            Self::Preempt { .. } | Self::AskAbout { .. } | Self::LoseSession { .. } => true,
+            Self::Preempt { .. }
+            | Self::AskAbout { .. }
+            | Self::LoseSession { .. }
+            | Self::Turn { .. }
+            | Self::Call { .. } => true,
             Self::Errand { errand, .. } => errand.is_querents(),
             _ => false,
         }
@@ -407,6 +453,8 @@ impl Action {
             | Self::Answer { question, .. }
             | Self::AnswerRound { question, .. }
             | Self::Errand { question, .. }
+            | Self::Call { question, .. }
+            | Self::Reply { question, .. }
             | Self::Resolve { question, .. }
             | Self::Escalate { question, .. }
             | Self::Withdraw { question, .. }
@@ -431,7 +479,10 @@ impl Action {
             | Self::Preempt { .. }
             | Self::AskAbout { .. }
             | Self::LoseSession { .. }
-            | Self::Tell { .. } => None,
+            | Self::Tell { .. }
+            | Self::Turn { .. }
+            | Self::Send { .. }
+            | Self::Emit { .. } => None,
         }
     }
 }

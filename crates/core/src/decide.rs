@@ -12,9 +12,11 @@ mod ask;
 mod assume;
 mod autonomy;
 mod bounds;
+mod call;
 mod claim;
 mod claim_effect;
 mod deadlines;
+mod emit;
 mod end_effect;
 mod end_item;
 mod escalate;
@@ -36,9 +38,11 @@ mod review;
 mod revoke;
 mod rights;
 mod see;
+mod send;
 mod start_session;
 mod strict;
 mod tell;
+mod turn;
 mod unlock;
 mod withdraw;
 
@@ -63,7 +67,7 @@ pub fn decide(state: &State, command: &Command, rules: &Rules, at: Moment) -> Re
     rights::known(command, rules)?;
     if command.action.is_querents_alone() && command.by != Party::Querent {
         let hint = "run the monitor (querent monitor) or the server (querent serve)";
-        return Err(Refusal::invalid("by", "only Querent itself arbitrates and notifies", hint));
+        return Err(Refusal::invalid("by", "only Querent itself arbitrates, invokes and notifies", hint));
     }
     if let Action::OpenItem { title, workflow, autonomy } = &command.action {
         return open_item::decide(state, command, title, workflow.as_deref(), *autonomy, rules);
@@ -125,6 +129,11 @@ fn act(now: &Now<'_>) -> Result<Vec<Event>, Refusal> {
         Action::AnswerRound { question, round, answer } => {
             answer_round::decide(now, state.question(question)?, *round, answer)
         }
+        Action::Turn { session, deed } => turn::decide(now, session, deed),
+        Action::Call { question, deed } => call::decide(now, state.question(question)?, deed),
+        Action::Reply { question, round, reply } => call::reply(now, state.question(question)?, *round, reply),
+        Action::Send { text, to } => send::decide(now, text, to.as_ref()),
+        Action::Emit { event, data } => emit::decide(now, event, data),
         Action::Errand { question, errand } => run(now, state.question(question)?, errand),
     }
 }

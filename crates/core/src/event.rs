@@ -2,6 +2,7 @@
 
 mod data;
 mod delivery;
+mod team;
 
 use serde::Serialize;
 
@@ -12,6 +13,7 @@ use crate::stream::{Shared, Stream};
 
 pub use data::*;
 pub use delivery::*;
+pub use team::*;
 
 /// An event in its place in the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,6 +177,22 @@ events! {
     AlertTold = "alert_told",
     /// Somebody opened the link of a notification.
     DeliverySeen = "delivery_seen",
+    /// An agent is invoked.
+    TurnBegun = "turn_begun",
+    /// Something became known of its turn.
+    TurnNoted = "turn_noted",
+    /// It said something for the record.
+    TurnSaid = "turn_said",
+    /// Its turn is over.
+    TurnEnded = "turn_ended",
+    /// The agent that was asked is invoked.
+    AgentCalled = "agent_called",
+    /// That came to nothing.
+    AgentCallFailed = "agent_call_failed",
+    /// Somebody told the agents something.
+    MessageSent = "message_sent",
+    /// Something happened that agents listen to.
+    EventEmitted = "event_emitted",
 }
 
 impl Event {
@@ -196,6 +214,8 @@ impl Event {
             Self::EffectDone(it) => Some(&it.question),
             Self::EffectRequeued(it) => Some(&it.question),
             Self::DeliverySeen(it) => Some(&it.question),
+            Self::AgentCalled(it) => Some(&it.question),
+            Self::AgentCallFailed(it) => Some(&it.question),
             Self::ItemOpened(_)
             | Self::ItemMoved(_)
             | Self::ItemPaused(_)
@@ -232,7 +252,13 @@ impl Event {
             | Self::SessionWoken(_)
             | Self::SessionClaimed(_)
             | Self::SessionResumed(_)
-            | Self::SessionTold(_) => None,
+            | Self::SessionTold(_)
+            | Self::TurnBegun(_)
+            | Self::TurnNoted(_)
+            | Self::TurnSaid(_)
+            | Self::TurnEnded(_)
+            | Self::MessageSent(_)
+            | Self::EventEmitted(_) => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::assumption::{AssumptionStatus, Reviewed};
 use crate::delivery;
-use crate::event::{Event, ExpiryEffect, Record, SessionParked};
+use crate::event::{Event, ExpiryEffect, QuestionFollowedUp, Record, SessionParked};
 use crate::item::{Item, OpenQuestion, Stage};
 use crate::moment::Moment;
 use crate::news::Board;
@@ -12,6 +12,7 @@ use crate::session::Session;
 use crate::settled::{Settled, Settlements};
 use crate::state::State;
 use crate::stream::Stream;
+use crate::team::{self, Team};
 use crate::{AgentName, Answer, AssumptionId, Fingerprint, Party, Provenance, SessionId, Via};
 
 /// Takes one record into the state. The item and each question fold on their own, so they may lag each other.
@@ -53,6 +54,7 @@ pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
                 settled: Settlements::default(),
                 parked: std::collections::BTreeMap::new(),
                 board: Board::default(),
+                team: Team::default(),
                 version: record.version,
             });
         }
@@ -63,6 +65,7 @@ pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
     item.version = record.version;
     item.updated_at = record.at;
     item.board.evolve(record);
+    item.team.evolve(record);
     match record.event.question().map(|id| id.number) {
         Some(number) => item_learns_of_question(item, number, record),
         None => item_changes(item, record),
@@ -133,9 +136,21 @@ fn item_changes(item: &mut Item, record: &Record) {
     }
 }
 
-/// What becomes of sessions that wait outside of any process.
+/// What becomes of sessions that Querent invokes, and of those that wait outside of any process.
 fn session_waits(item: &mut Item, record: &Record) {
     match &record.event {
+        Event::TurnBegun(it) => {
+            let session = hear_of(item, record, &it.session, &it.agent);
+            session.busy_since = Some(record.at);
+            session.process.clone_from(&it.process);
+        }
+        Event::TurnNoted(it) => gets_on(item, record, &it.session),
+        Event::TurnSaid(it) => gets_on(item, record, &it.session),
+        // Between turns nobody is at work: a session that waits to go on is not one that does not get on.
+        Event::TurnEnded(it) => {
+            let session = hear_of(item, record, &it.session, &it.agent);
+            (session.busy_since, session.process) = (None, None);
+        }
         Event::SessionParked(it) => {
             let session = hear_of(item, record, &it.session, &it.agent);
             stir(session, record.at);
@@ -191,6 +206,13 @@ fn hear_of<'a>(item: &'a mut Item, record: &Record, id: &SessionId, agent: &Agen
 fn leave(session: &mut Session) {
     session.finished = true;
     session.busy_since = None;
+}
+
+fn gets_on(item: &mut Item, record: &Record, id: &SessionId) {
+    if let Some(session) = item.sessions.get_mut(id) {
+        session.last_activity = record.at;
+        stir(session, record.at);
+    }
 }
 
 /// The session gets on: whoever watches it begins to count anew.
@@ -299,18 +321,12 @@ pub fn evolve_question(question: &mut Option<Question>, record: &Record) {
     let Some(question) = question.as_mut().filter(|question| question.version < record.version) else { return };
     question.version = record.version;
     question_changes(question, record);
+    team::evolve_call(question, record);
 }
 
 fn question_changes(question: &mut Question, record: &Record) {
     match &record.event {
-        Event::QuestionFollowedUp(it) => {
-            question.round = it.round;
-            question.status = Status::Open;
-            question.answer = None;
-            question.stale_at = it.stale_at;
-            question.expires_at = it.waits.expires_at;
-            say(question, record, EntryKind::Question, it.prompt.clone(), it.via);
-        }
+        Event::QuestionFollowedUp(it) => followed_up(question, record, it),
         Event::QuestionAnswered(it) => {
             question.status = it.status;
             answered(question, record, EntryKind::Answer, &it.answer);
@@ -368,6 +384,18 @@ fn question_changes(question: &mut Question, record: &Record) {
         }
         Event::LateAnswerRecorded(it) => answered(question, record, EntryKind::LateAnswer, &it.answer),
         _ => delivery::evolve(question, record),
+    }
+}
+
+fn followed_up(question: &mut Question, record: &Record, it: &QuestionFollowedUp) {
+    question.round = it.round;
+    question.status = Status::Open;
+    question.answer = None;
+    question.stale_at = it.stale_at;
+    question.expires_at = it.waits.expires_at;
+    say(question, record, EntryKind::Question, it.prompt.clone(), it.via);
+    if let (Some(from), Some(entry)) = (&it.from, question.thread.last_mut()) {
+        entry.from.clone_from(from);
     }
 }
 

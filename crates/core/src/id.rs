@@ -140,6 +140,18 @@ name!(
 );
 
 name!(
+    /// The name of an event that agents listen to: `spec.approved`.
+    EventName,
+    "event",
+    "1 to 100 of a-z, 0-9, `_`, `.` and `-`, beginning with a letter",
+    |text| {
+        text.len() <= 100
+            && text.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
+            && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_.-".contains(&b))
+    }
+);
+
+name!(
     /// What a channel is called through which people are notified.
     ChannelName,
     "channel",

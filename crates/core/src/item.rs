@@ -15,6 +15,7 @@ use crate::policy::Autonomy;
 use crate::question::{Question, Status, words};
 use crate::session::Session;
 use crate::settled::Settlements;
+use crate::team::Team;
 
 /// An item without the text of its questions: what every decision about it needs, however long its history is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +65,9 @@ pub struct Item {
     /// What happened, and who was told.
     #[serde(default, skip_serializing_if = "Board::is_empty")]
     pub board: Board,
+    /// The team that works on it, where Querent runs one.
+    #[serde(default, skip_serializing_if = "Team::is_empty")]
+    pub team: Team,
     /// How many events made it.
     pub version: u64,
 }

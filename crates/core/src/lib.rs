@@ -54,9 +54,11 @@ pub mod answer;
 mod apply;
 pub mod arbiter;
 mod assumption;
+mod briefing;
 mod channel;
 mod command;
 mod context;
+mod contract;
 mod decide;
 mod delivery;
 mod due;
@@ -76,6 +78,7 @@ mod party;
 mod path;
 mod pattern;
 mod policy;
+mod provider;
 mod question;
 mod quota;
 mod refusal;
@@ -86,6 +89,7 @@ mod settled;
 mod state;
 mod stream;
 mod table;
+mod team;
 pub mod view;
 pub mod wire;
 mod workflow;
@@ -100,9 +104,11 @@ pub use apply::{
 pub use assumption::{
     Assumption, AssumptionFilter, AssumptionStatus, Confidence, Reviewed, RiskIfWrong, Source, Verdict,
 };
+pub use briefing::{ARTIFACTS, Briefing, question_briefing};
 pub use channel::{Channel, ChannelKind, QuietHours, Serve};
 pub use command::{Action, Ask, Assume, Cause, Command, Park, SharedAction, SharedCommand};
 pub use context::{Answered, Context, news};
+pub use contract::{AgentReply, Lack, lack};
 pub use decide::decide;
 pub use delivery::{Delivery, DeliveryStatus, EffectClaim, Errand, Occasion, effect_id, owed};
 pub use due::due;
@@ -111,8 +117,8 @@ pub use event::{Event, Record};
 pub use evolve::{evolve, evolve_item, evolve_question, fold};
 pub use guide::{AgentGuide, Guide, HumanGuide, StepGuide, guide};
 pub use id::{
-    AgentName, AlertId, AssumptionId, ChannelName, ComponentName, Fingerprint, ItemId, LearnedId, OperationId,
-    ProgramHandle, QuestionId, SecretHash, SessionId, TokenId,
+    AgentName, AlertId, AssumptionId, ChannelName, ComponentName, EventName, Fingerprint, ItemId, LearnedId,
+    OperationId, ProgramHandle, QuestionId, SecretHash, SessionId, TokenId,
 };
 pub use item::{Item, OpenQuestion, Outcome, Stage};
 pub use learned::{Knowledge, Learned, LearnedStatus, Lesson, Meaning, Noted, Why};
@@ -124,7 +130,8 @@ pub use path::ProjectPath;
 pub use pattern::{Pattern, SAME, is_repeat, similarity};
 #[cfg(feature = "fault-injection")]
 pub use policy::Faults;
-pub use policy::{Agent, Autonomy, Config, Gate, Guarded, HumanInput, OnTimeout, Patience, ProjectConfig, Rules};
+pub use policy::{Agent, Autonomy, Config, Gate, Guarded, HumanInput, OnTimeout, Patience, ProjectConfig, Rules, Run};
+pub use provider::{Profile, ProviderConfig, ProviderKind};
 pub use question::{Asker, Blocker, Category, Choice, Entry, EntryKind, Fallback, Kind, Question, Risk, Status};
 pub use quota::Quota;
 pub use refusal::{Code, Refusal};
@@ -134,4 +141,5 @@ pub use session::{Process, Session, SessionStatus};
 pub use settled::{Settled, Settlements};
 pub use state::State;
 pub use stream::{Shared, Stream};
+pub use team::{Call, CallDeed, Happening, Message, Purpose, Team, TurnDeed, Turns, Work, work};
 pub use workflow::{Step, Workflow};

@@ -87,6 +87,8 @@ words!(
         ComponentDown = "component_down",
         /// People could not be notified.
         DeliveryFailed = "delivery_failed",
+        /// An agent failed, again and again.
+        AgentError = "agent_error",
     }
 );
 

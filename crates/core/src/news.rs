@@ -83,6 +83,12 @@ impl Board {
         if let Event::SessionTold(it) = &record.event {
             return self.tell(&it.handle, it.upto, it.question.as_ref().map(|id| id.number), record);
         }
+        // What is open again is no news any more: its answer was none.
+        if let Event::QuestionFollowedUp(_) | Event::QuestionEscalated(_) = &record.event
+            && let Some(id) = record.event.question()
+        {
+            self.news.retain(|_, known| *known != News::Question(id.number));
+        }
         let Some(news) = News::of(record) else { return };
         self.news.retain(|_, known| *known != news);
         self.news.insert(record.version, news);

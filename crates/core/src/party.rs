@@ -115,4 +115,6 @@ pub enum Via {
     Telegram,
     /// A program that was notified.
     Webhook,
+    /// What an agent said whom Querent invoked.
+    Team,
 }

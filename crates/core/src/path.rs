@@ -42,6 +42,12 @@ impl ProjectPath {
         meet(&a, &b, None, &is_any, &within) || covers(&a, &b) || covers(&b, &a)
     }
 
+    /// Whether `file`, the path of a file, is it, is one that it matches, or is below it.
+    pub fn covers(&self, file: &Self) -> bool {
+        let (a, b): (Vec<_>, Vec<_>) = (self.names().collect(), file.names().collect());
+        covers(&a, &b)
+    }
+
     /// The names before the first that is a pattern: whatever it covers is below them. Empty for the root.
     pub(crate) fn stem(&self) -> &str {
         let plain = self.0.split('/').take_while(|name| !name.contains(['*', '?']) && *name != ".");
@@ -168,6 +174,23 @@ mod tests {
         }
         for given in ["", "/etc/passwd", "..", "src/../../x", "a\nb", &"x".repeat(LONGEST + 1)] {
             assert_eq!(given.parse::<ProjectPath>().unwrap_err().code, crate::Code::InvalidInput, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_covered_by_what_names_it_matches_it_or_is_above_it_and_by_nothing_below() {
+        for (place, file, is_covered) in [
+            ("docs/adr.md", "docs/adr.md", true),
+            ("docs", "docs/deep/adr.md", true),
+            (".", "README.md", true),
+            ("docs/*.md", "docs/adr.md", true),
+            ("docs/*.md", "docs/adr.txt", false),
+            ("**/*.md", "Makefile", false),
+            ("**/*.md", "a/b/c.md", true),
+            ("docs/adr.md", "docs", false),
+            ("docs/**", "docs/a", true),
+        ] {
+            assert_eq!(path(place).covers(&path(file)), is_covered, "{place} and {file}");
         }
     }
 

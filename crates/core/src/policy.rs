@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::channel::{self, Channel, Serve};
-use crate::id::{AgentName, ChannelName};
+use crate::id::{AgentName, ChannelName, EventName};
 use crate::moment::Span;
 use crate::nearest;
+use crate::provider::ProviderConfig;
 use crate::question::{Blocker, Category, words};
 use crate::refusal::{Code, Refusal};
 use crate::workflow::Workflow;
@@ -26,6 +27,11 @@ impl Rules {
     /// The place of an agent in the line; the last for one that is not declared.
     pub fn rank(&self, agent: &AgentName) -> u32 {
         self.config.agents.get(agent).map_or_else(last, |agent| agent.rank)
+    }
+
+    /// The agents that listen to an event.
+    pub fn listeners(&self, event: &EventName) -> Vec<AgentName> {
+        self.config.agents.iter().filter(|(_, it)| it.hears(event)).map(|(name, _)| name.clone()).collect()
     }
 
     /// The agent of this name, or a refusal that names the nearest one.
@@ -102,9 +108,12 @@ pub struct Config {
     /// How people are notified.
     #[serde(default, deserialize_with = "channel::named")]
     pub notify: Vec<Channel>,
-    /// How agents are invoked. Read by `querent run`; kept here so that one file configures everything.
+    /// How a team is run.
     #[serde(default)]
-    pub providers: BTreeMap<String, Value>,
+    pub run: Run,
+    /// How agents are invoked.
+    #[serde(default)]
+    pub providers: BTreeMap<String, ProviderConfig>,
 }
 
 /// `[project]`.
@@ -197,6 +206,24 @@ impl HumanInput {
     }
 }
 
+/// `[run]`: how a team is run.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    /// How many items are worked on at a time.
+    pub parallel: usize,
+    /// Whether each item is worked on in a git worktree of its own.
+    pub worktrees: bool,
+    /// How long a gate may take.
+    pub gate_timeout: Span,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self { parallel: 4, worktrees: true, gate_timeout: Span::minutes(10) }
+    }
+}
+
 /// `[monitor]`: for how long a session may say nothing, or not get on.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -280,6 +307,31 @@ pub struct Agent {
     /// How it is invoked: the name of a provider.
     #[serde(default)]
     pub provider: Option<String>,
+    /// What it is told in every turn: who it is and how it works.
+    #[serde(default)]
+    pub instructions: Option<String>,
+    /// The events that it listens to; `alert.*` stands for all that begin so.
+    #[serde(default)]
+    pub on: Vec<String>,
+    /// How long it may work on an item, all turns together.
+    #[serde(default)]
+    pub budget: Option<Span>,
+}
+
+impl Agent {
+    /// One with this place in the line, whose questions to humans are judged so, and nothing else.
+    pub fn new(rank: u32, gate: Gate) -> Self {
+        Self { rank, gate, provider: None, instructions: None, on: Vec::new(), budget: None }
+    }
+
+    /// Whether it listens to an event.
+    pub fn hears(&self, event: &EventName) -> bool {
+        let is_meant = |wanted: &String| match wanted.strip_suffix('*') {
+            Some(start) => event.as_str().starts_with(start),
+            None => wanted == event.as_str(),
+        };
+        self.on.iter().any(is_meant)
+    }
 }
 
 fn last() -> u32 {

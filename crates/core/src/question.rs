@@ -12,6 +12,7 @@ use crate::id::{AgentName, ItemId, QuestionId, SessionId};
 use crate::item::Stage;
 use crate::moment::Moment;
 use crate::party::{Party, Via};
+use crate::team::Call;
 
 /// A question with everything that was said about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +79,9 @@ pub struct Question {
     /// What became of its notifications.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deliveries: Vec<Delivery>,
+    /// The agent that was asked, where Querent invokes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
     /// The conversation, append-only.
     pub thread: Vec<Entry>,
     /// The version of the item's stream that this is up to.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::id::AgentName;
+use crate::id::{AgentName, EventName};
 use crate::item::{Item, Stage};
 use crate::moment::Span;
 
@@ -42,6 +42,18 @@ pub struct Step {
     /// Whether this is planning: strict questions are asked here only.
     #[serde(default)]
     pub planning: bool,
+    /// What its agent is told to do.
+    #[serde(default)]
+    pub instructions: Option<String>,
+    /// The files that come of it, by path or glob: what its agent is asked about later.
+    #[serde(default)]
+    pub artifacts: Vec<String>,
+    /// The commands that must succeed before it is done.
+    #[serde(default)]
+    pub gates: Vec<String>,
+    /// The events that must have happened before it begins.
+    #[serde(default)]
+    pub waits_for: Vec<EventName>,
 }
 
 fn thirty() -> u32 {
@@ -53,6 +65,24 @@ fn yes() -> bool {
 }
 
 impl Step {
+    /// One with nothing but a name and an agent.
+    pub fn new(name: impl Into<String>, agent: AgentName) -> Self {
+        Self {
+            name: name.into(),
+            agent,
+            can_clarify: Vec::new(),
+            clarify_max_rounds: None,
+            clarify_sla_minutes: thirty(),
+            clarify_blocking_allowed: true,
+            can_ask_human: true,
+            planning: false,
+            instructions: None,
+            artifacts: Vec::new(),
+            gates: Vec::new(),
+            waits_for: Vec::new(),
+        }
+    }
+
     /// How long an agent has for its answer.
     pub fn sla(&self) -> Span {
         Span::minutes(u64::from(self.clarify_sla_minutes))
@@ -83,6 +113,11 @@ impl Workflow {
     pub fn step_of(&self, agent: &AgentName, item: &Item) -> Option<&Step> {
         let current = item.step().and_then(|name| self.step(name)).filter(|step| step.agent == *agent);
         current.or_else(|| self.steps.iter().find(|step| step.agent == *agent))
+    }
+
+    /// Whether any of its steps waits for an event.
+    pub fn waits_for(&self, event: &EventName) -> bool {
+        self.steps.iter().any(|step| step.waits_for.contains(event))
     }
 
     /// The first step, where a new item stands and where an item goes whose own step is gone.

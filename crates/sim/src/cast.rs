@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use querent_core::{
     Agent, AgentName, Autonomy, Config, Faults, Gate, HumanInput, OnTimeout, Patience, ProjectConfig, Refusal, Rules,
-    Serve, Span, Step, Workflow,
+    Run, Serve, Span, Step, Workflow,
 };
 
 /// Who there may be.
@@ -18,7 +18,7 @@ pub(crate) fn rules(dice: &mut Rng, faults: Faults) -> Result<Rules, Refusal> {
     let agents = names.iter().enumerate().map(|(place, name)| {
         let gate = if place == strict { Gate::Strict } else { Gate::Open };
         let rank = if dice.u8(0..4) == 0 { 100 } else { dice.u32(1..10) };
-        (name.clone(), Agent { rank, gate, provider: None })
+        (name.clone(), Agent::new(rank, gate))
     });
     let agents = agents.collect();
     let steps = (0..names.len()).map(|place| step(dice, &names, place)).collect();
@@ -31,6 +31,7 @@ pub(crate) fn rules(dice: &mut Rng, faults: Faults) -> Result<Rules, Refusal> {
         agents,
         serve: Serve::default(),
         notify: Vec::new(),
+        run: Run::default(),
         providers: std::collections::BTreeMap::new(),
     };
     Ok(Rules { config, workflows: [(workflow.name.clone(), workflow)].into() })
@@ -55,14 +56,13 @@ fn step(dice: &mut Rng, names: &[AgentName], place: usize) -> Step {
     let others = names.iter().enumerate().filter(|(other, name)| *other != place && *name != next && dice.bool());
     let can_clarify = [next].into_iter().chain(others.map(|(_, name)| name)).cloned().collect();
     Step {
-        name: format!("step-{place}"),
-        agent: names[place].clone(),
         can_clarify,
         clarify_max_rounds: (dice.u8(0..3) == 0).then(|| dice.u32(1..4)),
         clarify_sla_minutes: dice.u32(5..90),
         clarify_blocking_allowed: dice.u8(0..8) > 0,
         can_ask_human: dice.u8(0..8) > 0,
         planning: dice.bool(),
+        ..Step::new(format!("step-{place}"), names[place].clone())
     }
 }
 

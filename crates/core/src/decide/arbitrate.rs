@@ -112,6 +112,7 @@ pub(super) fn ask_about(now: &Now<'_>, session: &SessionId, since: Moment) -> Re
         answer: None,
         cause: None,
         deliveries: Vec::new(),
+        call: None,
         thread: Vec::new(),
         version: 0,
     };
@@ -159,15 +160,19 @@ pub(super) fn answered(now: &Now<'_>, question: &Question, answer: &Answer) -> V
     [lost.into()].into_iter().chain(next).collect()
 }
 
-/// The questions about a session that is over are over too, but for those that are settled with it.
+/// The questions about a session that is over, or has come to the end of its turn, are over too, but for those that are settled with it.
 pub(super) fn moot_questions(now: &Now<'_>, events: &[Event]) -> Vec<Event> {
-    let over = events.iter().filter_map(|event| match event {
-        Event::SessionFinished(it) => Some(&it.session),
-        Event::SessionLost(it) => Some(&it.session),
-        _ => None,
-    });
+    let over: BTreeSet<&SessionId> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::SessionFinished(it) => Some(&it.session),
+            Event::SessionLost(it) => Some(&it.session),
+            Event::TurnEnded(it) => Some(&it.session),
+            _ => None,
+        })
+        .collect();
     let settled: Vec<&QuestionId> = events.iter().filter_map(Event::question).collect();
-    let moot = over.flat_map(|session| questions_about(now, session)).filter(|id| !settled.contains(&id));
+    let moot = over.into_iter().flat_map(|session| questions_about(now, session)).filter(|id| !settled.contains(&id));
     moot.map(|question| {
         let reason = Some("its session is over".to_owned());
         QuestionWithdrawn { question, reason, via: Via::Querent }.into()

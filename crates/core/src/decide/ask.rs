@@ -90,6 +90,7 @@ fn question(now: &Now<'_>, from: Asker, ask: &Ask, aim: &gate::Aim<'_>) -> Resul
         answer: None,
         cause: None,
         deliveries: Vec::new(),
+        call: None,
         thread: Vec::new(),
         version: 0,
     })

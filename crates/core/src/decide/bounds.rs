@@ -27,6 +27,11 @@ pub(super) fn text(field: &str, text: &str, least: usize, most: usize) -> Result
         .with(json!({ "field": field, "limit": { "least": least, "most": most }, "length": length })))
 }
 
+/// The first `most` characters of a text.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
 /// No more than `most` of something.
 pub(super) fn count(field: &str, count: usize, most: usize) -> Result<(), Refusal> {
     if count <= most {

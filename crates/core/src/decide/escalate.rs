@@ -54,6 +54,11 @@ fn alarm(question: &Question, cycle: &str) -> Alarm {
 
 /// The escalation itself, with the pause that it makes.
 pub(super) fn escalated(now: &Now<'_>, question: &Question, said: Option<&str>, cause: Cause) -> Vec<Event> {
+    with_summary(now, question, summary(question, said, cause), cause)
+}
+
+/// The same, where a human must know something else.
+pub(super) fn with_summary(now: &Now<'_>, question: &Question, summary: String, cause: Cause) -> Vec<Event> {
     let mut next = question.clone();
     next.status = Status::Escalated;
     next.to = Party::HUMAN;
@@ -63,7 +68,7 @@ pub(super) fn escalated(now: &Now<'_>, question: &Question, said: Option<&str>, 
     let event = QuestionEscalated {
         question: next.id.clone(),
         cause,
-        summary: summary(question, said, cause),
+        summary,
         resume_stage,
         remind_at: next.remind_at,
         expires_at: next.expires_at,
@@ -78,9 +83,13 @@ fn summary(question: &Question, said: Option<&str>, cause: Cause) -> String {
     let (asker, addressee) = (&question.from.agent, &question.to);
     let why = match cause {
         Cause::Requested => format!("{asker} and {addressee} need a human's decision"),
-        Cause::MaxRounds => format!("{asker} and {addressee} did not agree in {} rounds", question.max_rounds),
+        Cause::MaxRounds => {
+            let rounds = if question.max_rounds == 1 { "round" } else { "rounds" };
+            format!("{asker} and {addressee} did not agree in {} {rounds}", question.max_rounds)
+        }
         Cause::Sla => format!("{addressee} did not answer {asker} in time, twice"),
         Cause::Stuck => format!("{asker} and {addressee} go in circles: {}", said.unwrap_or("they repeat themselves")),
+        Cause::AgentError => format!("{addressee} could not answer {asker}: {}", said.unwrap_or("it failed twice")),
         Cause::Deadlock => format!("a deadlock: {}", said.unwrap_or("agents wait for each other")),
     };
     let last = |kind| question.thread.iter().rev().find(|entry| entry.kind == kind);

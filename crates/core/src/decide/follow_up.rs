@@ -37,6 +37,7 @@ pub(super) fn decide(now: &Now<'_>, question: &Question, prompt: &str) -> Result
             stale_at: next.stale_at,
             waits: OpenQuestion::of(&next),
             via: now.command.via,
+            from: None,
         }
         .into(),
     ])

@@ -140,6 +140,9 @@ data! {
         waits: OpenQuestion,
         /// Through which surface.
         via: Via,
+        /// Who asks on, where that is not whoever made it happen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<Party>,
     }
     /// An answer.
     QuestionAnswered {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Deed, Finding, FindingKind, Scene, Severity};
 use crate::command::Cause;
 use crate::id::QuestionId;
+use crate::party::Party;
 use crate::pattern::{Pattern, is_repeat};
 use crate::policy::Rules;
 use crate::question::{EntryKind, Question, Status};
@@ -42,7 +43,8 @@ fn finding(question: &Question, evidence: Vec<String>, leaving: bool) -> Finding
 /// their answer.
 fn repetition(question: &Question) -> Option<String> {
     [(EntryKind::Question, "asks"), (EntryKind::Answer, "answers")].into_iter().find_map(|(kind, does)| {
-        let said = question.thread.iter().filter(|entry| entry.kind == kind);
+        // What Querent asks on with is the same for everybody.
+        let said = question.thread.iter().filter(|entry| entry.kind == kind && entry.from != Party::Querent);
         let said: Vec<(u32, Pattern)> =
             said.map(|entry| (entry.round, Pattern::of(&entry.body, &[], question.category))).collect();
         let counts = |pattern: &Pattern| kind == EntryKind::Question || pattern.as_str().split(' ').count() > 2;

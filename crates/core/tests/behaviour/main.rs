@@ -11,7 +11,8 @@
 //!     .then_stage("awaiting_input");
 //! ```
 //!
-//! `scenario` is the stage on which a test plays, `speech` the words that its people and agents use.
+//! `scenario` is the stage on which a test plays, `speech` the words that its people and agents use, and `team` those that
+//! Querent invokes agents with.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -21,9 +22,11 @@ mod asking;
 mod assuming;
 mod autonomy;
 mod bounds;
+mod calls;
 mod clarifying;
 mod deadlock;
 mod digest;
+mod emitting;
 mod expiry;
 mod guide;
 mod health;
@@ -31,12 +34,14 @@ mod item_life;
 mod known;
 mod late_answers;
 mod locking;
+mod messages;
 mod notifying;
 mod operations;
 mod parking;
 mod pausing;
 #[path = "../support/project.rs"]
 mod project;
+mod replies;
 mod rounds;
 mod scenario;
 mod settling;
@@ -44,4 +49,7 @@ mod sla;
 mod speech;
 mod strict;
 mod stuck;
+mod team;
+mod turn_ends;
+mod turns;
 mod views;

@@ -7,6 +7,8 @@ use querent_core::{
 };
 use serde_json::json;
 
+use crate::teams::{Crew, crew};
+
 /// Agents and a human, by place.
 const PARTIES: [&str; 5] = ["product-manager", "architect", "engineer", "reviewer", "human"];
 /// What is answered.
@@ -37,6 +39,8 @@ pub(crate) enum Deed {
     Parks { by: usize, question: prop::sample::Index, steps: Vec<Wish> },
     /// Notifications that are owed are claimed, and some of them are sent, given up, seen, answered or tried again.
     Notifies { steps: Vec<Courier> },
+    /// Querent runs the team for a while.
+    Runs { steps: Vec<Crew> },
     /// A person has seen an alert.
     Acknowledges(u32),
     /// Somebody is let in, logs in, and is let in no more.
@@ -154,6 +158,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         2 => (0..4_usize, any::<prop::sample::Index>(), parking())
             .prop_map(|(by, question, steps)| Deed::Parks { by, question, steps }),
         2 => prop::collection::vec(courier(), 1..5).prop_map(|steps| Deed::Notifies { steps }),
+        5 => prop::collection::vec(crew(), 1..8).prop_map(|steps| Deed::Runs { steps }),
         1 => (1..4_u32).prop_map(Deed::Acknowledges),
         1 => (prop::sample::select(vec!["human", "observer", "agent:engineer"]), 1..60_u64, 0..4_u32)
             .prop_map(|(role, minutes, steps)| Deed::LetsIn { role, minutes, steps }),

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use querent_core::event::TurnOutcome;
 use querent_core::{
-    Event, Item, OpenQuestion, Question, Record, Rules, Stage, State, Status, evolve, fold, outstanding, view,
+    Command, Event, Item, OpenQuestion, Party, Purpose, Question, Record, Rules, Stage, State, Status, Via, Work,
+    decide, evolve, fold, outstanding, view, work,
 };
 
+use crate::teams;
 use crate::world::World;
 
 /// All of it, for one step of a life that recorded `records` between `before` and now.
@@ -21,6 +24,8 @@ pub(crate) fn of_step(before: &State, world: &World, records: &[Record]) {
     assert_eq!(state, world.state, "evolve makes what apply made");
     assert_eq!(fold(&world.records), world.state, "the state is the fold of all records");
     holds_of_state(&state);
+    turns_end_once(&world.records);
+    the_team_is_in_order(world);
     notifications_are_one_each(&state, &world.rules);
     views_do_not_fail(&state, &world.rules);
 }
@@ -30,7 +35,10 @@ fn holds_of_event(state: &State, record: &Record, rules: &Rules) {
     let Some(item) = &state.item else { return };
     match &record.event {
         Event::SessionStarted(_) => {
-            assert!(matches!(item.stage, Stage::Step(_) | Stage::ReadyToMerge), "no work starts in {}", item.stage);
+            // An agent that listens is invoked for what happened, and not for the step.
+            let listens = record.by == Party::Querent && item.stage == Stage::Blocked;
+            let runs = matches!(item.stage, Stage::Step(_) | Stage::ReadyToMerge);
+            assert!(runs || listens, "no work starts in {}", item.stage);
         }
         Event::QuestionAsked(asked) => {
             assert_eq!(asked.question.id.number, item.asked + 1, "ids are dense and unique");
@@ -45,8 +53,101 @@ fn holds_of_event(state: &State, record: &Record, rules: &Rules) {
             assert_eq!(resumed.to, place(recorded, item, rules), "it resumes where it must");
         }
         Event::ItemMoved(moved) => assert_eq!(moved.from, item.stage),
+        _ => holds_of_team(state, item, record),
+    }
+}
+
+fn holds_of_team(state: &State, item: &Item, record: &Record) {
+    match &record.event {
+        Event::TurnBegun(begun) => {
+            assert!(!item.has_ended() && item.stage != Stage::AwaitingInput, "no turn begins in {}", item.stage);
+            let known = item.team.turns.get(&begun.session);
+            let last = known.map_or((0, false), |it| (it.number, it.claim.is_some() && it.purpose == begun.purpose));
+            let (number, attempt) = match last {
+                (number, true) => (number, known.map_or(0, |it| it.attempt) + 1),
+                (number, false) => (number + 1, 1),
+            };
+            assert_eq!((begun.number, begun.attempt), (number, attempt), "turns are numbered");
+            match &begun.purpose {
+                Purpose::Step(step) => assert_eq!(item.stage.as_str(), step, "it begins where the item stands"),
+                Purpose::Happening(number) => assert!(item.team.happenings[number].pending.contains(&begun.agent)),
+            }
+        }
+        Event::TurnEnded(ended) => {
+            let turns = &item.team.turns[&ended.session];
+            assert_eq!((turns.number, turns.claim.is_some()), (ended.number, true), "what ends is under way");
+        }
+        Event::AgentCalled(called) => {
+            let question = &state.questions[&called.question];
+            assert!(
+                question.status.is_open() && question.to.agent() == Some(&called.agent),
+                "{} is asked",
+                called.agent
+            );
+        }
+        Event::MessageSent(sent) => assert_eq!((sent.number, item.has_ended()), (item.team.sent + 1, false)),
+        Event::EventEmitted(emitted) => {
+            assert_eq!((emitted.number, item.has_ended()), (item.team.emitted + 1, false));
+            assert!(emitted.hops <= 8, "{} follows from too many", emitted.event);
+        }
         _ => {}
     }
+}
+
+/// A turn ends once, and the step that it was for is left by it only if that is done.
+fn turns_end_once(records: &[Record]) {
+    let mut ended = BTreeSet::new();
+    for record in records {
+        let Event::TurnEnded(it) = &record.event else { continue };
+        assert!(ended.insert((&it.session, it.number)), "turn {} of {} ends twice", it.number, it.session);
+        let with_it = records.iter().filter(|other| other.operation_id == record.operation_id);
+        let moved: Vec<&Stage> = with_it.filter_map(|other| moved_to(&other.event)).collect();
+        assert!(moved.len() <= 1, "an item is moved once");
+        let is_done = it.outcome == TurnOutcome::Done;
+        assert!(moved.iter().all(|to| is_done != (**to == Stage::Blocked)), "{} led to {moved:?}", it.outcome);
+    }
+}
+
+fn moved_to(event: &Event) -> Option<&Stage> {
+    match event {
+        Event::ItemMoved(moved) => Some(&moved.to),
+        _ => None,
+    }
+}
+
+/// What is to be done can be begun, an item has one turn at a time, and what is pending is pending for somebody.
+fn the_team_is_in_order(world: &World) {
+    let (state, item) = (&world.state, world.item());
+    let claimed = item.team.turns.values().filter(|it| it.claim.is_some()).count();
+    assert!(claimed <= 1, "an item has one turn at a time");
+    assert!(item.team.messages.len() <= 32);
+    assert!(item.team.happenings.values().all(|it| !it.pending.is_empty()));
+    for question in state.questions.values() {
+        let is_asked = question.status.is_open() && question.to.agent().is_some();
+        assert!(question.call.as_ref().is_none_or(|call| is_asked && call.round == question.round), "{}", question.id);
+    }
+    if let Work::Turn { .. } = work(item, &world.rules) {
+        assert!(!item.has_ended() && item.stage != Stage::AwaitingInput, "nothing is to be done in {}", item.stage);
+        let action = teams::begin(item, &world.rules, 1, false).unwrap();
+        let command = Command { item: item.id.clone(), by: Party::Querent, via: Via::Team, action };
+        decide(state, &command, &world.rules, world.now).unwrap();
+    }
+}
+
+/// Runs the team until nothing is to be done any more. Its turns end like this, again and again.
+pub(crate) fn comes_to_rest(mut world: World, outcomes: &[TurnOutcome]) {
+    let listeners: usize = world.item().team.happenings.values().map(|it| it.pending.len()).sum();
+    // Steps and events may fail a few times each; steps are few, and their ends are events too.
+    let most = 8 * (listeners + 8);
+    for outcome in outcomes.iter().cycle().take(most) {
+        let Some(begin) = teams::begin(world.item(), &world.rules, 1, true) else { return };
+        world.run_team(begin);
+        // A deadline that passed comes first: then the item may wait for a human.
+        if let Some(end) = teams::end(world.item(), *outcome, 1, false) {
+            world.run_team(end);
+        }
+    }
+    assert_eq!(teams::begin(world.item(), &world.rules, 1, true), None, "{most} turns, and no end");
 }
 
 /// The recorded stage, or the first step if the workflow lost it.

@@ -14,6 +14,7 @@ mod invariants;
 mod patterns;
 #[path = "../support/project.rs"]
 mod project;
+mod teams;
 mod world;
 
 use std::collections::BTreeSet;
@@ -24,6 +25,7 @@ use proptest::test_runner::TestRunner;
 use querent_core::{Event, State, evolve, evolve_item, evolve_question, fold};
 
 use crate::deeds::{Deed, life};
+use crate::invariants::comes_to_rest;
 use crate::world::World;
 
 pub(crate) fn config() -> ProptestConfig {
@@ -67,6 +69,12 @@ proptest! {
         }
 
         prop_assert_eq!(lagging, world.state);
+    }
+
+    /// Whatever happened before, agents are not invoked without end: if turns come to nothing, somebody must look.
+    #[test]
+    fn a_team_comes_to_rest_however_its_turns_end(deeds in life(), outcomes in prop::collection::vec(teams::outcome(), 1..9)) {
+        comes_to_rest(live(&deeds), &outcomes);
     }
 
     /// A record that the state holds already is passed over.

@@ -11,6 +11,7 @@ use querent_core::{
 use crate::couriers;
 use crate::deeds::{Deed, Wish};
 use crate::project;
+use crate::teams;
 
 pub(crate) struct World {
     pub(crate) item: ItemId,
@@ -22,9 +23,9 @@ pub(crate) struct World {
     pub(crate) operations: Vec<(Command, Operation)>,
 }
 
-/// The usual project, with two channels, where the product manager asks people only under strict conditions.
+/// The usual project, with a team and two channels, where the product manager asks people only under strict conditions.
 fn strict_rules() -> Rules {
-    let mut rules = project::rules();
+    let mut rules = teams::rules();
     rules.config.notify = couriers::channels();
     rules.config.agents.get_mut(&"product-manager".parse().unwrap()).unwrap().gate = Gate::Strict;
     rules
@@ -86,6 +87,7 @@ impl World {
                 }
             }
             Deed::Notifies { steps } => steps.iter().for_each(|step| couriers::take(self, *step)),
+            Deed::Runs { steps } => steps.iter().for_each(|step| teams::take(self, step)),
             Deed::Acknowledges(number) => self.share(SharedAction::Acknowledge { alert: AlertId(*number) }),
             Deed::LetsIn { role, minutes, steps } => {
                 let hash = |digit: &str| digit.repeat(64).parse().unwrap();
@@ -106,6 +108,7 @@ impl World {
                 let steps = project::rules().workflows["feature"].steps.clone();
                 let feature = self.rules.workflows.get_mut("feature").unwrap();
                 feature.steps = order.iter().map(|place| steps[*place].clone()).collect();
+                teams::waits(&mut self.rules);
             }
             Deed::EditsPolicy { on_timeout, sla_minutes } => {
                 self.rules.config.human_input.on_timeout = *on_timeout;
@@ -120,6 +123,15 @@ impl World {
         let asked = self.state.item.as_ref().map_or(0, |item| item.asked);
         let number = u32::try_from(index.index(asked as usize + 1)).unwrap() + 1;
         (asked > 0).then(|| QuestionId { item: self.item.clone(), number })
+    }
+
+    pub(crate) fn item(&self) -> &Item {
+        self.state.item.as_ref().unwrap()
+    }
+
+    /// Querent invokes an agent.
+    pub(crate) fn run_team(&mut self, action: Action) {
+        self.run(&Command { item: self.item.clone(), by: Party::Querent, via: Via::Team, action });
     }
 
     pub(crate) fn run(&mut self, command: &Command) {

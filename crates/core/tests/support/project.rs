@@ -28,3 +28,10 @@ pub(crate) fn rules() -> Rules {
     .unwrap();
     Rules { config, workflows: [(feature.name.clone(), feature)].into() }
 }
+
+/// The same project with agents that Querent invokes.
+pub(crate) fn team() -> Rules {
+    let mut rules = rules();
+    rules.config.agents.values_mut().for_each(|agent| agent.provider = Some("script".to_owned()));
+    rules
+}

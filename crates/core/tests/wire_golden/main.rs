@@ -15,8 +15,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Once;
 
+use querent_core::event::TurnOutcome;
+use querent_core::monitor::FindingKind;
 use querent_core::wire::{Damage, LATEST, Line, decode, encode, encode_record, peek, seal, unseal};
-use querent_core::{Event, Provenance};
+use querent_core::{Cause, Event, Provenance, Purpose, Via};
+use serde_json::json;
 
 fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/wire/golden/v1")
@@ -103,6 +106,16 @@ fn the_golden_lines_hold_what_is_hard_to_keep() {
     assert_eq!(asked.question.answer, None);
     let Event::QuestionExpired(expired) = &lines["question_expired"].record.event else { panic!("{lines:?}") };
     assert_eq!(expired.answer.as_ref().unwrap().provenance, Provenance::Fallback);
+}
+
+#[test]
+fn the_words_of_a_team_that_no_golden_line_holds_are_pinned_too() {
+    let outcomes: Vec<&str> = TurnOutcome::ALL.iter().map(|outcome| outcome.as_str()).collect();
+    assert_eq!(outcomes, ["done", "asked", "failed", "rejected", "stopped"]);
+    let others = json!([Purpose::Happening(3), Via::Team, Cause::AgentError, FindingKind::AgentError]);
+    assert_eq!(others, json!([{ "happening": 3 }, "team", "agent_error", "agent_error"]));
+    let asked_on = story::tell().into_iter().rev().find(|line| line.record.event.type_name() == "question_followed_up");
+    assert!(body(&written(&asked_on.unwrap())).contains("\"from\":\"querent\""));
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use querent_core::event::EffectOutcome;
+use querent_core::event::{EffectOutcome, SaidKind, Tokens, TurnOutcome};
 use querent_core::wire::Line;
 use querent_core::{
-    Action, AgentName, AlertId, Ask, Assume, AssumptionId, Batch, Blocker, Cause, Choice, Command, Confidence, Config,
-    Errand, Fallback, Gate, Kind, LearnedId, Moment, Occasion, OnTimeout, Outcome, Park, Party, Process, Program,
-    QuestionId, Risk, RiskIfWrong, Role, Rules, SharedAction, SharedCommand, Source, Span, State, Ticket, TokenId,
-    Verdict, Via, act, apply, apply_shared, tick, try_act,
+    Action, AgentName, AgentReply, AlertId, Ask, Assume, AssumptionId, Batch, Blocker, CallDeed, Cause, Choice,
+    Command, Confidence, Config, Errand, Fallback, Gate, Kind, LearnedId, Moment, Occasion, OnTimeout, Outcome, Park,
+    Party, Process, Program, Purpose, QuestionId, Risk, RiskIfWrong, Role, Rules, SharedAction, SharedCommand, Source,
+    Span, State, Ticket, TokenId, TurnDeed, Verdict, Via, act, apply, apply_shared, tick, try_act,
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub(crate) fn one_of_each() -> Vec<Line> {
     lines.into_values().collect()
 }
 
-fn tell() -> Vec<Line> {
+pub(crate) fn tell() -> Vec<Line> {
     let mut story = Story::begin();
     story.tell(
         "human:zoë",
@@ -61,6 +61,7 @@ fn tell() -> Vec<Line> {
     park_a_session(&mut story);
     let_people_in(&mut story);
     notify_people(&mut story);
+    run_a_team(&mut story);
     story.tell("engineer", Action::FinishSession { session: None, keep: false });
     story.tell("human", Action::EndItem { outcome: Outcome::Merged });
     story.lines
@@ -190,6 +191,40 @@ fn notify_people(story: &mut Story) {
     story.tell("human:zoë", Action::AnswerRound { question: id(8), round: 1, answer: json!("fett") });
 }
 
+/// The engineer is invoked and asks; the architect is called, fails, and then is not sure. People and agents say what happens.
+fn run_a_team(story: &mut Story) {
+    story.rules.config.agents = project::team().config.agents;
+    story.rules.config.agents.get_mut(&"reviewer".parse().unwrap()).unwrap().on = vec!["spec.*".into()];
+    let process = || Some(Process { pid: 4711, start: "12 in a boot".into(), host: "büro".into() });
+    let turn = |deed| Action::Turn { session: "engineer@42".parse().unwrap(), deed: Box::new(deed) };
+    let call = |deed| Action::Call { question: id(9), deed };
+    let purpose = Purpose::Step("implement".into());
+    story.act(turn(TurnDeed::Begin { purpose, process: process(), over: None }));
+    let claim = story.state.item.as_ref().unwrap().team.driven().unwrap().2.clone();
+    let handle = Some("be401e2e-6c9c".parse().unwrap());
+    story.act(turn(TurnDeed::Note { claim: claim.clone(), program: process(), handle }));
+    let text = "It begins with 文字".to_owned();
+    story.act(turn(TurnDeed::Say { claim: claim.clone(), kind: SaidKind::Note, text }));
+    story.tell("engineer", Action::Ask(Box::new(question("Which alphabet? 文字"))));
+    story.act(turn(TurnDeed::End {
+        claim,
+        outcome: TurnOutcome::Done,
+        said: Some("The parser — 構文 — is done".into()),
+        artifacts: vec!["docs/größe.md".into()],
+        worked: Span::millis(90_500),
+        tokens: Some(Tokens { input: 1_200, output: 34 }),
+    }));
+    story.act(call(CallDeed::Begin { process: process(), over: None }));
+    let claim = story.state.questions[&id(9)].call.as_ref().unwrap().claim.clone().unwrap();
+    story.act(call(CallDeed::Fail { claim, error: "exit status 1: «nein»".into() }));
+    let reply = AgentReply { answer: json!("not sure"), evidence: None, uncertainty: None, plain: false };
+    story.tell("architect", Action::Reply { question: id(9), round: 1, reply: Box::new(reply) });
+    let text = "Tabs, bitte — 空白".to_owned();
+    story.tell("human:zoë", Action::Send { text, to: Some(engineer()) });
+    let (event, data) = ("spec.approved".parse().unwrap(), json!({ "spec": "docs/größe.md", "ratio": 0.1 }));
+    story.tell("human:zoë", Action::Emit { event, data });
+}
+
 fn engineer() -> AgentName {
     "engineer".parse().unwrap()
 }
@@ -274,7 +309,10 @@ impl Story {
 
     /// Something that only Querent does.
     fn errand(&mut self, errand: Errand) {
-        let action = Action::Errand { question: id(8), errand };
+        self.act(Action::Errand { question: id(8), errand });
+    }
+
+    fn act(&mut self, action: Action) {
         let command = Command { item: "42".parse().unwrap(), by: Party::Querent, via: Via::Querent, action };
         let applied = try_act(&mut self.state, &command, &self.rules, self.now);
         applied.reply.read::<Value>().unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use querent_core::{
     Action, Agent, AgentName, Applied, Ask, Autonomy, Blocker, Choice, Command, Config, Envelope, Fallback, Gate,
     HumanInput, Item, ItemId, Kind, LearnedId, Moment, Needs, Outcome, Party, Patience, ProjectConfig, QuestionId,
-    Refusal, Risk, Rules, Serve, SharedAction, SharedCommand, Span, State, Step, Ticket, Via, Workflow, apply,
+    Refusal, Risk, Rules, Run, Serve, SharedAction, SharedCommand, Span, State, Step, Ticket, Via, Workflow, apply,
     apply_shared, needs, needs_of_tick, tick,
 };
 
@@ -173,7 +173,7 @@ impl Script {
 }
 
 fn rules() -> Result<Rules, Refusal> {
-    let agent = |name: &str, rank, gate| Ok::<_, Refusal>((name.parse()?, Agent { rank, gate, provider: None }));
+    let agent = |name: &str, rank, gate| Ok::<_, Refusal>((name.parse()?, Agent::new(rank, gate)));
     let agents =
         [agent("architect", 1, Gate::Open)?, agent("engineer", 2, Gate::Open)?, agent("planner", 3, Gate::Strict)?];
     let config = Config {
@@ -183,19 +183,11 @@ fn rules() -> Result<Rules, Refusal> {
         agents: agents.into(),
         serve: Serve::default(),
         notify: Vec::new(),
+        run: Run::default(),
         providers: std::collections::BTreeMap::new(),
     };
     let architect: AgentName = "architect".parse()?;
-    let step = Step {
-        name: "implement".to_owned(),
-        agent: "engineer".parse()?,
-        can_clarify: vec![architect],
-        clarify_max_rounds: None,
-        clarify_sla_minutes: 30,
-        clarify_blocking_allowed: true,
-        can_ask_human: true,
-        planning: true,
-    };
+    let step = Step { can_clarify: vec![architect], planning: true, ..Step::new("implement", "engineer".parse()?) };
     let plan = Step { name: "plan".to_owned(), agent: "planner".parse()?, ..step.clone() };
     let workflow = Workflow { name: "suite".to_owned(), steps: vec![step, plan] };
     Ok(Rules { config, workflows: [(workflow.name.clone(), workflow)].into() })
