@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::notify;
+use crate::team;
 
 /// Reads `config.toml` and `workflows/*.toml` under `.querent/`.
 pub(crate) fn load(dir: &Path) -> Result<Rules, Refusal> {
@@ -35,7 +36,9 @@ pub(crate) fn load(dir: &Path) -> Result<Rules, Refusal> {
 pub(crate) fn config(dir: &Path) -> Result<Config, Refusal> {
     let path = dir.join("config.toml");
     let (config, text): (Config, String) = read(&path)?;
-    notify::check::check(&File { path: &path, text: &text }, &config)?;
+    let file = File { path: &path, text: &text };
+    notify::check::check(&file, &config)?;
+    team::check::check(&file, &config)?;
     Ok(config)
 }
 

@@ -19,6 +19,21 @@ pub(crate) fn runs(process: &Process) -> Option<bool> {
     (host()? == process.host).then(|| start_of(process.pid).is_some_and(|start| start == process.start))
 }
 
+/// Ends a process and its group, if it is still the one that is meant.
+pub(crate) fn kill_group(process: &Process) {
+    if runs(process) == Some(true) {
+        end_group(process.pid);
+    }
+}
+
+/// Ends all processes of the group that a child of ours leads or led.
+pub(crate) fn end_group(leader: u32) {
+    if let Some(pid) = i32::try_from(leader).ok().and_then(rustix::process::Pid::from_raw) {
+        // A group that is gone needs no end.
+        let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+    }
+}
+
 /// When the process started, in a boot of the machine. A process that has ended and waits to be fetched runs no more.
 fn start_of(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

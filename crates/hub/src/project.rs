@@ -19,6 +19,8 @@ pub struct Project {
 struct Set {
     name: &'static str,
     agents: &'static [&'static str],
+    /// What the agents listen to.
+    listens: &'static [(&'static str, &'static str)],
     workflows: &'static [(&'static str, &'static str)],
     triggers: &'static [(&'static str, &'static str)],
 }
@@ -29,6 +31,7 @@ const SHIPPED: &[Set] = &[
     Set {
         name: "feature",
         agents: &["product-manager", "architect", "engineer", "reviewer"],
+        listens: &[],
         workflows: &[
             ("feature.toml", include_str!("templates/feature.toml")),
             ("story.toml", include_str!("templates/story.toml")),
@@ -40,12 +43,19 @@ const SHIPPED: &[Set] = &[
     Set {
         name: "waves",
         agents: &["planner", "builder", "qa"],
+        listens: &[],
         workflows: &[("waves.toml", include_str!("templates/waves.toml"))],
         triggers: &[],
     },
     Set {
         name: "incubator",
         agents: &["ideator", "specifier", "builder", "learner"],
+        listens: &[
+            ("ideator", r#"["user.message"]"#),
+            ("specifier", r#"["spec.revision_requested"]"#),
+            ("builder", r#"["build.resume", "task.retry"]"#),
+            ("learner", r#"["task.failed"]"#),
+        ],
         workflows: &[("incubator.toml", include_str!("templates/incubator.toml"))],
         triggers: triggers::SHIPPED,
     },
@@ -71,11 +81,12 @@ impl Project {
     /// The shipped sets that [`init`](Project::init) knows.
     pub const SETS: &[&str] = &["feature", "waves", "incubator"];
 
-    /// The nearest project at or above `start`.
+    /// The nearest project at or above `start`. In the worktree of an item that is the project that the worktree belongs to, not
+    /// the copy of its files.
     pub fn find(start: &Path) -> Result<Self, Refusal> {
         let start = std::path::absolute(start).unwrap_or_else(|_| start.to_owned());
         let root = start.ancestors().find(|dir| dir.join(".querent").is_dir());
-        root.map(|root| Self { root: root.to_owned() }).ok_or_else(|| {
+        root.map(|root| Self { root: home_of(root).to_owned() }).ok_or_else(|| {
             let message = format!("there is no Querent project in {} or above it", start.display());
             Refusal::new(Code::NoProject, message, "make one here with: querent init").with(json!({ "start": start }))
         })
@@ -141,11 +152,23 @@ impl Project {
 }
 
 fn config(name: &str, set: &Set) -> String {
-    let agents: Vec<String> =
-        (1..).zip(set.agents).map(|(rank, agent)| format!("[agents.{agent}]\nrank = {rank}\n")).collect();
+    let listens = |agent: &str| {
+        let on = set.listens.iter().find(|(name, _)| *name == agent);
+        on.map_or_else(String::new, |(_, events)| format!("on = {events}\n"))
+    };
+    let agents: Vec<String> = (1..)
+        .zip(set.agents)
+        .map(|(rank, agent)| format!("[agents.{agent}]\nrank = {rank}\n{}", listens(agent)))
+        .collect();
     let name = json!(name).to_string();
     let text = CONFIG.replace("{name}", &name).replace("{workflow}", set.name);
     text.replace("{agents}\n", &agents.join("\n"))
+}
+
+/// The project whose item is worked on in `root`; that itself, if it is no worktree of one.
+fn home_of(root: &Path) -> &Path {
+    let trees = root.ancestors().find(|dir| dir.ends_with(".querent/worktrees"));
+    trees.and_then(|trees| trees.parent()?.parent()).unwrap_or(root)
 }
 
 /// A project that is there already must declare the agents of the set: its config is its owner's, and stays as it is.
@@ -228,6 +251,17 @@ mod tests {
         assert!(created.is_empty(), "{created:?}");
         assert_eq!(fs::read(dir.path().join(".querent/config.toml")).unwrap(), config);
         assert!(ignored.starts_with("target\n.querent/journal/\n"), "{ignored}");
+    }
+
+    #[test]
+    fn in_the_worktree_of_an_item_the_project_is_the_one_that_it_belongs_to() {
+        let dir = tempfile::tempdir().unwrap();
+        Project::init(dir.path(), None, "feature").unwrap();
+        let inside = dir.path().join(".querent/worktrees/42/src");
+        std::fs::create_dir_all(inside.join("../.querent")).unwrap();
+        std::fs::create_dir_all(&inside).unwrap();
+
+        assert_eq!(Project::find(&inside).unwrap().root(), dir.path());
     }
 
     #[test]
