@@ -2,10 +2,13 @@
 
 mod commands;
 mod context;
+mod conversation;
 mod error;
 mod input;
+mod narrator;
 mod output;
 mod pages;
+mod progress;
 mod table;
 
 use std::ffi::OsString;
@@ -17,9 +20,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use commands::{
     alerts, answer, ask, assume, assumptions, await_answer, beat, completions, connect, deliveries, demo, digest,
-    disconnect, doctor, escalate, events, follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor,
-    notify, own, questions, ready, resolve, resume, serve, show, state, status, token, trigger, unlock, watch,
-    withdraw,
+    disconnect, doctor, emit, escalate, events, follow_up, guide, hook, init, item, learned, lock, locks, mcp, monitor,
+    notify, own, questions, ready, resolve, resume, run, send, serve, show, state, status, token, trigger, unlock,
+    watch, withdraw,
 };
 use context::Context;
 use error::Failure;
@@ -85,6 +88,9 @@ enum Command {
     Disconnect(disconnect::Args),
     Demo(demo::Args),
     Item(item::Args),
+    Run(run::Args),
+    Send(send::Args),
+    Emit(emit::Args),
     Hook(hook::Args),
     Ask(Box<ask::Args>),
     Trigger(trigger::Args),
@@ -141,20 +147,16 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Runs a command line of the demo's script.
-fn play(line: &[&str], context: &Context) -> Result<u8, Failure> {
-    let cli =
-        Cli::try_parse_from(["querent"].iter().chain(line)).map_err(|error| error::unparsed(&error, "querent"))?;
-    run(cli.command, context)
-}
-
 fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     match command {
         Command::Init(args) => init::run(&args, context),
         Command::Connect(args) => connect::run(&args, context),
         Command::Disconnect(args) => disconnect::run(&args, context),
-        Command::Demo(args) => demo::run(&args, context, play),
+        Command::Demo(args) => demo::run(&args, context),
         Command::Item(args) => item::run(args, context),
+        Command::Run(args) => run::run(&args, context),
+        Command::Send(args) => send::run(&args, context),
+        Command::Emit(args) => emit::run(&args, context),
         Command::Hook(args) => hook::run(args, context),
         Command::Ask(args) => ask::run(*args, context),
         Command::Trigger(args) => trigger::run(&args, context),

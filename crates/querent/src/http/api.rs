@@ -218,6 +218,7 @@ mod tests {
             "notify",
             "notify_test",
             "resume",
+            "run",
             "serve",
             "token",
             "token_create",

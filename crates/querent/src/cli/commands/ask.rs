@@ -8,6 +8,7 @@ use querent_hub::Handle;
 use serde_json::{Value, json};
 
 use crate::cli::context::{self, Context, command, item_of, wait};
+use crate::cli::conversation;
 use crate::cli::error::Failure;
 use crate::cli::input::{self, Operation, caller, one_of, pair};
 use crate::cli::pages;
@@ -149,16 +150,24 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<u8, Failure> {
     let Some(patience) = patience else {
         return context.execute(&hub, &wish, &operation, |page, reply: AskReply| pages::asked(page, &reply));
     };
-    let envelope = hub.execute(&wish, operation.id()?);
-    let asked: AskReply = envelope.read().map_err(|refusal| Failure::Answered(envelope, refusal))?;
-    let reused = asked.reused;
-    let reply = AskReply { reused, ..waited(&hub, &asked.question_id, patience)? };
+    let operation = operation.id()?;
+    let reply = wait(async {
+        // Begun before it is asked, so that the whole conversation is told.
+        let news = hub.follow(None)?;
+        let envelope = hub.execute(&wish, operation);
+        let asked: AskReply = match envelope.read() {
+            Ok(asked) => asked,
+            Err(refusal) => return Ok(Err(Failure::Answered(envelope, refusal))),
+        };
+        let patience = context::patience(patience);
+        conversation::until_answered(&hub, &asked.question_id, patience, news, context).await?;
+        Ok(Ok(AskReply { reused: asked.reused, ..now(&hub, &asked.question_id)? }))
+    })??;
     context.reply(&reply, |page| pages::asked(page, &reply))
 }
 
 /// The question as it is when it is settled, or when the wait has run out.
-fn waited(hub: &Handle, id: &QuestionId, patience: Span) -> Result<AskReply, Refusal> {
-    wait(hub.await_answer(id, Some(context::patience(patience))))?;
+fn now(hub: &Handle, id: &QuestionId) -> Result<AskReply, Refusal> {
     let question = hub.question(id)?;
     let state = State { item: Some(hub.item(&id.item)?), ..State::default() };
     Ok(AskReply::of(&state, &question))

@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     })
 }
 
-fn summary(page: &mut Page, it: &Digest) {
+/// What can be said in a few lines.
+pub(super) fn summary(page: &mut Page, it: &Digest) {
     page.line(format!("  questions      {} asked, {} settled, {} open", it.total, it.settled, it.open));
     page.line(format!("  auto-resolved  {}", rate(it.auto_resolution_rate)));
     page.line(format!("  escalated      {}", rate(it.escalation_rate)));

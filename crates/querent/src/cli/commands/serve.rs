@@ -2,9 +2,10 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use querent_core::{Code, Party, Refusal};
-use querent_hub::{Handle, Links};
+use querent_hub::{Handle, Links, Project, Team, TeamOptions};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -14,12 +15,14 @@ use crate::http::{Doors, Site};
 
 /// How many files and connections it may have open at once, where the system allows as many.
 const MOST_HANDLES: u64 = 65_536;
+/// How often it looks whether there are agents to call.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// Serve this project over HTTP
 ///
 /// Open the address that it prints: the inbox shows what agents ask, and answers are given there. Programs call `/api/v1`
 /// (described by `/openapi.json`) and follow `/events`; agents reach the MCP server at `/mcp`, or `/mcp/<agent>`. On this
-/// machine nobody needs a token until there is one: see `querent token`. People are notified through the channels that
+/// machine nobody needs a token until there is one: see `querent token`. Agents that are asked are called, where they have a provider. People are notified through the channels that
 /// `[[notify]]` in the config names. Ends with Ctrl-C; whatever was asked stays asked, and whoever waits calls again.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -47,34 +50,87 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         let hint = "make one first: querent token create --role human; or listen on this machine: 127.0.0.1:7711";
         return Err(Refusal::invalid("listen", message, hint).into());
     }
-    take_handles();
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.max_blocking_threads(64).enable_all().build().map_err(|error| broken(&error))?;
-    runtime.block_on(async {
-        let listener = TcpListener::bind(args.listen).await.map_err(|error| taken(args.listen, &error))?;
-        let address = listener.local_addr().map_err(|error| broken(&error))?;
-        let (stop, stopping) = watch::channel(false);
-        let rules = hub.rules()?;
-        let doors = Doors::new(address, rules.config.serve.public_url.as_deref());
-        let (base, links) = (doors.base(), Links::open(&project)?);
-        let site = Site::new(hub.clone(), project.clone(), doors, stopping.clone())?;
+    let server = Server {
         #[cfg(feature = "conformance-fixtures")]
-        let site = if args.conformance_fixtures { site.with_fixtures() } else { site };
-        announce(address)?;
-        project.serves_at(&base);
-        let told = tokio::spawn(hub.clone().notify(base, links, is_stopping(stopping)));
-        let clock = tokio::spawn(async move { hub.keep_time().await });
-        tokio::spawn(async move {
-            stopped().await;
-            let _ = stop.send(true);
-        });
-        site.serve(listener).await;
-        clock.abort();
-        // What is being sent is sent to its end; what is not is still owed.
-        let _ = told.await;
-        Ok::<_, Refusal>(())
-    })?;
+        conformance_fixtures: args.conformance_fixtures,
+        ..Server::new(project, hub, args.listen)
+    };
+    server.run(announce)?;
     Ok(DONE)
+}
+
+/// The server of a project.
+pub(super) struct Server {
+    project: Project,
+    hub: Handle,
+    listen: SocketAddr,
+    #[cfg(feature = "conformance-fixtures")]
+    conformance_fixtures: bool,
+}
+
+impl Server {
+    pub(super) fn new(project: Project, hub: Handle, listen: SocketAddr) -> Self {
+        Self {
+            project,
+            hub,
+            listen,
+            #[cfg(feature = "conformance-fixtures")]
+            conformance_fixtures: false,
+        }
+    }
+
+    /// Serves until somebody wants this process to end. Says where, once it listens.
+    pub(super) fn run(self, announce: impl FnOnce(SocketAddr) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        take_handles();
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.max_blocking_threads(64).enable_all().build().map_err(|error| broken(&error))?;
+        let Self { project, hub, listen, .. } = self;
+        runtime.block_on(async {
+            let listener = TcpListener::bind(listen).await.map_err(|error| taken(listen, &error))?;
+            let address = listener.local_addr().map_err(|error| broken(&error))?;
+            let (stop, stopping) = watch::channel(false);
+            let rules = hub.rules()?;
+            let doors = Doors::new(address, rules.config.serve.public_url.as_deref());
+            let (base, links) = (doors.base(), Links::open(&project)?);
+            let site = Site::new(hub.clone(), project.clone(), doors, stopping.clone())?;
+            #[cfg(feature = "conformance-fixtures")]
+            let site = if self.conformance_fixtures { site.with_fixtures() } else { site };
+            announce(address)?;
+            project.serves_at(&base);
+            let told = tokio::spawn(hub.clone().notify(base, links, is_stopping(stopping.clone())));
+            let asked = tokio::spawn(route(hub.clone(), stopping));
+            let clock = tokio::spawn(async move { hub.keep_time().await });
+            tokio::spawn(async move {
+                stopped().await;
+                let _ = stop.send(true);
+            });
+            site.serve(listener).await;
+            clock.abort();
+            // What is being sent is sent to its end; what is not is still owed. An agent that is asked is asked again.
+            let _ = tokio::join!(told, asked);
+            Ok(())
+        })
+    }
+}
+
+/// Calls the agents that are asked, where the config says how. What cannot be read now is read a moment later.
+async fn route(hub: Handle, mut stopping: watch::Receiver<bool>) {
+    while !*stopping.borrow() {
+        let calls = hub.rules().is_ok_and(|rules| rules.config.agents.values().any(|it| it.provider.is_some()));
+        if !calls {
+            // The config may be changed while the server runs.
+            let _ = tokio::time::timeout(AGAIN, stopping.wait_for(|stopping| *stopping)).await;
+            continue;
+        }
+        let options = TeamOptions { program: std::env::current_exe().ok(), ..TeamOptions::default() };
+        let routed = match Team::open(&hub, options) {
+            Ok(team) => team.route(stopping.clone()).await,
+            Err(refusal) => Err(refusal),
+        };
+        if routed.is_err() {
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
 }
 
 /// Every client takes a handle, and many systems give few to who does not ask for more.

@@ -2,14 +2,15 @@
 
 use querent_core::reply::ItemReply;
 use querent_core::view::ItemView;
-use querent_core::{Action, Autonomy, ItemId, Outcome, Refusal};
+use querent_core::{Action, AgentName, Autonomy, EventName, ItemId, Outcome, Refusal};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::call::Call;
+use super::call::{Call, Named};
 use super::reply::Said;
 use super::schema::{
-    Field, item_cursor, item_id, list, maybe, needed, next_cursor, paged, shape, shaped, text, word, words,
+    Field, agent, by, formed, item_cursor, item_id, list, maybe, needed, next_cursor, paged, shape, shaped, text, word,
+    words,
 };
 use super::{Route, Run, Verb};
 use crate::paging::{self, Page};
@@ -95,6 +96,45 @@ pub(super) const ROUTES: &[Route] = &[
         run: Run::Now(end),
     },
     Route {
+        verb: Verb::Post,
+        path: "/items/{id}/send",
+        operation: "send",
+        tag: "items",
+        summary: "Tell the agents of an item something",
+        description: "Whoever works on it next reads it. It never answers a question.",
+        fields: || {
+            let message = needed("message", words(4_000, "What is said"));
+            vec![
+                own_id().remove(0),
+                message,
+                maybe("to", agent("Whom it is for; without it, whoever works next")),
+                by(),
+            ]
+        },
+        example: r#"{"message": "Leave the export out"}"#,
+        reply: one,
+        versioned: false,
+        run: Run::Now(send),
+    },
+    Route {
+        verb: Verb::Post,
+        path: "/items/{id}/emit",
+        operation: "emit",
+        tag: "items",
+        summary: "Tell that something happened, for the agents that listen to it",
+        description: "Which agents do is a matter of `on` in the config; `querent run` invokes them.",
+        fields: || {
+            let pattern = "^[a-z][a-z0-9_.-]{0,99}$";
+            let event = needed("event", formed(pattern, "spec.approved", "What happened"));
+            let data = maybe("data", json!({ "type": "object", "description": "What is known about it" }));
+            vec![own_id().remove(0), event, data, by()]
+        },
+        example: r#"{"event": "spec.approved", "data": {"spec": "docs/spec.md"}}"#,
+        reply: one,
+        versioned: false,
+        run: Run::Now(emit),
+    },
+    Route {
         verb: Verb::Get,
         path: "/status",
         operation: "status",
@@ -176,6 +216,30 @@ fn moves(call: &Call) -> Result<Said, Refusal> {
     }
     let Args { id, to } = call.read()?;
     Ok(call.execute(id, call.speaks(None)?, Action::Advance { to }))
+}
+
+fn send(call: &Call) -> Result<Said, Refusal> {
+    #[derive(Deserialize)]
+    struct Args {
+        id: ItemId,
+        message: String,
+        to: Option<AgentName>,
+        by: Option<Named>,
+    }
+    let Args { id, message: text, to, by } = call.read()?;
+    Ok(call.execute(id, call.speaks(by)?, Action::Send { text, to }))
+}
+
+fn emit(call: &Call) -> Result<Said, Refusal> {
+    #[derive(Deserialize)]
+    struct Args {
+        id: ItemId,
+        event: EventName,
+        data: Option<Value>,
+        by: Option<Named>,
+    }
+    let Args { id, event, data, by } = call.read()?;
+    Ok(call.execute(id, call.speaks(by)?, Action::Emit { event, data: data.unwrap_or(Value::Null) }))
 }
 
 fn end(call: &Call) -> Result<Said, Refusal> {
