@@ -18,6 +18,7 @@ mod process;
 mod project;
 pub(crate) mod screenshots;
 mod shell;
+mod team;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -39,6 +40,7 @@ const SUITES: &[Suite] = &[
     mcp::SUITE,
     conformance::SUITE,
     agents::SUITE,
+    team::SUITE,
 ];
 
 /// Cases that need the same things.
@@ -74,7 +76,12 @@ pub(crate) fn run(rest: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     let suites = chosen(rest)?;
-    let binary = build(&["build", "--release", "--package", "querent"])?;
+    let binary = match std::env::var_os("QUERENT_BINARY").filter(|it| !it.is_empty()) {
+        Some(binary) => {
+            std::fs::canonicalize(&binary).map_err(|error| Failure(format!("{}: {error}", binary.display())))?
+        }
+        None => build(&["build", "--release", "--package", "querent"])?,
+    };
     let cache = Cache::of_user().map_err(Failure)?;
     let (mut passed, mut failed) = (0, 0);
     for suite in suites {

@@ -1,13 +1,14 @@
 //! The real agents, each with a model of ours on loopback: their model asks through Querent's MCP server, a person
 //! answers in another process, and the agent ends with the answer.
 
+pub(super) mod colleague;
 mod deferred;
 mod dialect;
 mod model;
 mod programs;
 mod run;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,12 +26,7 @@ use run::{Event, Finished, Queue, Run};
 pub(super) const SUITE: Suite = Suite {
     name: "agents",
     about: "Claude Code, Codex, opencode and Gemini CLI ask a person",
-    needs: &[Need {
-        what: "the agents, from npm",
-        is_met: |cache| PACKAGES.are_installed(cache),
-        install: Some(|cache| PACKAGES.install(cache)),
-        cure: "install Node.js 22 or newer with npm, and let npm reach its registry",
-    }],
+    needs: &[NEED],
     cases: &[
         Case { name: "Claude Code asks, and has the answer in the same call", run: |it| in_one_call(it, &CLAUDE) },
         Case { name: "Claude Code asks, and waits for the answer in a second call", run: |it| in_two(it, &CLAUDE) },
@@ -42,6 +38,14 @@ pub(super) const SUITE: Suite = Suite {
         Case { name: "Gemini CLI asks, and has the answer in the same call", run: |it| in_one_call(it, &GEMINI) },
         Case { name: "Gemini CLI asks, and waits for the answer in a second call", run: |it| in_two(it, &GEMINI) },
     ],
+};
+
+/// The programs.
+pub(super) const NEED: Need = Need {
+    what: "the agents, from npm",
+    is_met: |cache| PACKAGES.are_installed(cache),
+    install: Some(|cache| PACKAGES.install(cache)),
+    cure: "install Node.js 22 or newer with npm, and let npm reach its registry",
 };
 
 const PACKAGES: Packages = Packages { folder: "agents", lock: include_str!("../../e2e/agents/package-lock.json") };
@@ -66,9 +70,9 @@ fn in_two(binary: &Path, program: &'static Program) -> Result<(), String> {
 const PROMPT: &str = "Find out what is to be used for the tokens.";
 
 /// What the model asks; it is not told the answer's value in any other way than by the answer.
-fn question(wait_seconds: u32) -> Value {
+fn question(to: &str, wait_seconds: u32) -> Value {
     json!({
-        "item": "42", "to": "human", "topic": "Tokens", "prompt": "JWT or cookies?", "blocking": true,
+        "item": "42", "to": to, "topic": "Tokens", "prompt": "JWT or cookies?", "blocking": true,
         "options": [{"id": "jwt", "label": "JSON Web Token"}, {"id": "cookie", "label": "Session cookie"}],
         "wait_seconds": wait_seconds,
     })
@@ -92,7 +96,7 @@ impl Scene {
         let home = TempDir::with_prefix("querent-home-").map_err(|error| error.to_string())?;
         let queue = Queue::new();
         let sender = queue.sender.clone();
-        let model = Model::start(question(wait_seconds), move |line| {
+        let model = Model::start(question("human", wait_seconds), move |line| {
             // Nobody listens any more if the case is over.
             let _ = sender.send(Event::Moved(line.to_owned()));
         })?;
@@ -111,20 +115,10 @@ impl Scene {
         command
     }
 
-    /// Shows it nothing of the caller's environment. Its one way out is the model, which opens no way for anybody.
     fn confine(&self, command: &mut Command) {
-        let (home, url) = (self.home.path(), self.model.url());
+        let url = self.model.url();
         command.current_dir(self.project.folder());
-        command.env_clear().env("PATH", &self.path).env("HOME", home).env("TMPDIR", home);
-        command.env("LANG", "C.UTF-8").env("TERM", "dumb").env("NO_COLOR", "1").env("CI", "1");
-        let folders = [("CONFIG", ".config"), ("DATA", ".local/share"), ("STATE", ".local/state"), ("CACHE", ".cache")];
-        for (name, folder) in folders {
-            command.env(format!("XDG_{name}_HOME"), home.join(folder));
-        }
-        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
-            command.env(name, &url);
-        }
-        command.env("NO_PROXY", "127.0.0.1,localhost").env("no_proxy", "127.0.0.1,localhost");
+        command.env_clear().envs(surroundings(self.home.path(), &self.path, &url));
         command.envs((self.program.environment)(&url));
     }
 
@@ -169,4 +163,27 @@ impl Scene {
         same(&all, "/questions/0/answer/value", "cookie")?;
         same(&self.project.ok(&["item", "show", "42"])?, "/item/stage", "requirements")
     }
+}
+
+/// All that an agent sees of its surroundings: nothing of the caller's. Its one way out is the model, which opens no way for
+/// anybody.
+fn surroundings(home: &Path, path: &OsStr, url: &str) -> Vec<(String, OsString)> {
+    let mut all: Vec<(String, OsString)> = vec![("PATH".to_owned(), path.to_owned())];
+    let mut set = |name: &str, value: &OsStr| all.push((name.to_owned(), value.to_owned()));
+    set("HOME", home.as_os_str());
+    set("TMPDIR", home.as_os_str());
+    for (name, value) in [("LANG", "C.UTF-8"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "1")] {
+        set(name, OsStr::new(value));
+    }
+    let folders = [("CONFIG", ".config"), ("DATA", ".local/share"), ("STATE", ".local/state"), ("CACHE", ".cache")];
+    for (name, folder) in folders {
+        set(&format!("XDG_{name}_HOME"), home.join(folder).as_os_str());
+    }
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+        set(name, OsStr::new(url));
+    }
+    for name in ["NO_PROXY", "no_proxy"] {
+        set(name, OsStr::new("127.0.0.1,localhost"));
+    }
+    all
 }

@@ -300,7 +300,7 @@ fn demo(binary: &Path) -> Result<(), String> {
     let project = Project::new(binary)?;
     let before = project.plain(&["events", "--json"])?.stdout;
     project.refused(&["demo", "--dir", "."], Code::Conflict)?;
-    let output = project.plain(&["demo", "--dir", "demo"])?;
+    let output = project.plain(&["demo", "--fast", "--dir", "demo"])?;
     hold(output.status.success(), || format!("the demo ended with {}", output.status))?;
     let shown = Project::at(binary, &project.folder().join("demo"));
     same(&shown.ok(&["doctor"])?, "/healthy", true)?;

@@ -26,6 +26,8 @@ pub(super) struct Model {
 struct Shared {
     /// The arguments of `question_create`.
     question: Value,
+    /// What it says where it has no tools to ask with.
+    words: String,
     /// A line for each request.
     seen: Mutex<Vec<String>>,
     /// Is told each line at once.
@@ -39,10 +41,20 @@ type Listener = Box<dyn Fn(&str) + Send + Sync>;
 impl Model {
     /// A model that asks `question`, and tells `told` a line for each request.
     pub(super) fn start(question: Value, told: impl Fn(&str) + Send + Sync + 'static) -> Result<Self, String> {
+        Self::with_words(question, "There is nothing that I can call.", told)
+    }
+
+    /// The same, and `words` are what it says where it has no tools to ask with.
+    pub(super) fn with_words(
+        question: Value,
+        words: &str,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self, String> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let (seen, over) = (Mutex::default(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { question, seen, listener: Box::new(told), over });
+        let words = words.to_owned();
+        let shared = Arc::new(Shared { question, words, seen, listener: Box::new(told), over });
         let own = Arc::clone(&shared);
         let server = thread::spawn(move || serve(&listener, &own));
         Ok(Self { address, shared, server: Some(server) })
@@ -102,7 +114,7 @@ impl Shared {
             let body = json!({"error": {"type": "not_found_error", "message": "this model has no such page"}});
             return (format!("{asked}: not found"), http("404 Not Found", "application/json", &body.to_string()));
         };
-        let next = decide(&dialect.read(&request.body), &self.question);
+        let next = decide(&dialect.read(&request.body), &self.question, &self.words);
         let line = format!("{asked}: {next:?}");
         let wants_stream = request.body["stream"] == true || request.path.contains(":streamGenerateContent");
         let reply = if wants_stream {
@@ -120,7 +132,7 @@ fn http(status: &str, kind: &str, body: &str) -> String {
 }
 
 /// What a model does that is there to ask `question`.
-fn decide(conversation: &Conversation, question: &Value) -> Move {
+fn decide(conversation: &Conversation, question: &Value, words: &str) -> Move {
     let number = conversation.results.len() + 1;
     let call = |name: &str, arguments: Value| {
         let tool = conversation.tools.iter().find(|tool| is_called(tool, name))?.clone();
@@ -133,8 +145,8 @@ fn decide(conversation: &Conversation, question: &Value) -> Move {
             Outcome::Final(text) => Some(Move::Say(format!("{FINAL}{text}"))),
         },
     };
-    // Titles, summaries and the like are asked for without tools.
-    next.unwrap_or_else(|| Move::Say("There is nothing that I can call.".to_owned()))
+    // Titles, summaries and the like are asked for without tools; so is an agent that is only to answer.
+    next.unwrap_or_else(|| Move::Say(words.to_owned()))
 }
 
 /// Whether this is Querent's tool of that name, whatever its agent puts before it.
@@ -232,7 +244,7 @@ mod tests {
     fn it_asks_waits_and_says_what_came_back() {
         let question = json!({"topic": "Tea"});
         let mut talk = Conversation { tools: tools(&["bash", "q_await_answer", "q_question_create"]), results: vec![] };
-        let called = |talk: &Conversation| match decide(talk, &question) {
+        let called = |talk: &Conversation| match decide(talk, &question, "") {
             Move::Call { tool, arguments, .. } => (tool.name, arguments),
             Move::Say(text) => (text, Value::Null),
         };
@@ -247,7 +259,7 @@ mod tests {
     #[test]
     fn it_says_something_where_it_has_no_tools() {
         let talk = Conversation { tools: tools(&["bash"]), results: vec![] };
-        assert!(matches!(decide(&talk, &json!({})), Move::Say(_)));
+        assert!(matches!(decide(&talk, &json!({}), "tea"), Move::Say(said) if said == "tea"));
     }
 
     #[test]
