@@ -12,6 +12,7 @@ mod rows;
 mod seed;
 mod served;
 mod survey;
+mod team;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

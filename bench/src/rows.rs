@@ -13,6 +13,7 @@ use crate::measure::{median, raw_append, raw_group};
 use crate::process::{alternate, querent, rate_of_processes, rss, seconds};
 use crate::seed::Seeder;
 use crate::survey::{Place, on_disk};
+use crate::team;
 
 /// One line of the table.
 pub(crate) struct Row {
@@ -51,6 +52,9 @@ const GROUPS: &[Group] = &[
     ("survey", "what is open in a small project and in a large one", |run, quick| surveys(run, rounds(quick))),
     ("mcp", "the MCP server, and one written with FastMCP", |run, quick| mcp::rows(run, if quick { 5 } else { 15 })),
     ("http", "the HTTP server, many clients, and one written with FastAPI", http::rows),
+    ("team", "a clarification, from the question to the answer", |run, quick| {
+        team::rows(run, if quick { 31 } else { 101 })
+    }),
     ("binary", "the release binary", |_, _| size()),
 ];
 
