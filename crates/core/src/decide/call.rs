@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Now, answer, bounds, deadlines, escalate, retry, rights};
+use super::{Now, answer, bounds, escalate, follow_up, rights};
 use crate::command::Cause;
 use crate::contract::{AgentReply, lack};
-use crate::event::{AgentCallFailed, AgentCalled, Event, QuestionFollowedUp};
+use crate::event::{AgentCallFailed, AgentCalled, Event};
 use crate::id::AgentName;
-use crate::item::OpenQuestion;
 use crate::party::Party;
-use crate::question::{Entry, EntryKind, Question, Status};
+use crate::question::{Entry, EntryKind, Question};
 use crate::refusal::{Code, Refusal};
 use crate::team::{Call, CallDeed, FAILURES};
 
@@ -93,22 +92,7 @@ fn ask_on(now: &Now<'_>, question: &Question, prompt: &str, said: &Value) -> Vec
     if question.round >= question.max_rounds {
         return escalate::with_summary(now, question, summary(question, said), Cause::MaxRounds);
     }
-    let mut next = question.clone();
-    next.status = Status::Open;
-    next.round += 1;
-    deadlines::for_agent(&mut next, &now.rules.config.human_input, retry::sla(now, question), None, now.at);
-    vec![
-        QuestionFollowedUp {
-            question: next.id.clone(),
-            round: next.round,
-            prompt: prompt.to_owned(),
-            stale_at: next.stale_at,
-            waits: OpenQuestion::of(&next),
-            via: now.command.via,
-            from: Some(Party::Querent),
-        }
-        .into(),
-    ]
+    vec![follow_up::next_round(now, question, prompt, Some(Party::Querent))]
 }
 
 /// What a human must know of a question that has come to its last round without an answer.

@@ -4,6 +4,7 @@ use super::{Now, bounds, deadlines, escalate, not_runnable, retry, rights};
 use crate::command::Cause;
 use crate::event::{Event, QuestionFollowedUp};
 use crate::item::OpenQuestion;
+use crate::party::Party;
 use crate::question::{Question, Status};
 use crate::refusal::{Code, Refusal};
 
@@ -25,20 +26,23 @@ pub(super) fn decide(now: &Now<'_>, question: &Question, prompt: &str) -> Result
     if question.round >= question.max_rounds {
         return Ok(escalate::escalated(now, question, Some(prompt), Cause::MaxRounds));
     }
+    Ok(vec![next_round(now, question, prompt, None)])
+}
+
+/// The next round begins; `from` asks it, where that is not whoever made it happen.
+pub(super) fn next_round(now: &Now<'_>, question: &Question, prompt: &str, from: Option<Party>) -> Event {
     let mut next = question.clone();
     next.status = Status::Open;
     next.round += 1;
     deadlines::for_agent(&mut next, &now.rules.config.human_input, retry::sla(now, question), None, now.at);
-    Ok(vec![
-        QuestionFollowedUp {
-            question: next.id.clone(),
-            round: next.round,
-            prompt: prompt.to_owned(),
-            stale_at: next.stale_at,
-            waits: OpenQuestion::of(&next),
-            via: now.command.via,
-            from: None,
-        }
-        .into(),
-    ])
+    QuestionFollowedUp {
+        question: next.id.clone(),
+        round: next.round,
+        prompt: prompt.to_owned(),
+        stale_at: next.stale_at,
+        waits: OpenQuestion::of(&next),
+        via: now.command.via,
+        from,
+    }
+    .into()
 }
