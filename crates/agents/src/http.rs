@@ -28,11 +28,11 @@ const SILENCE: Duration = Duration::from_mins(5);
 
 /// A place that can be spoken to. Only its host is ever shown.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Address(Uri);
+pub struct Address(Uri);
 
 impl Address {
     /// The address that a text names, if it names one.
-    pub(crate) fn new(text: &str) -> Option<Self> {
+    pub fn new(text: &str) -> Option<Self> {
         let uri: Uri = text.parse().ok()?;
         let is_spoken = matches!(uri.scheme_str(), Some("http" | "https"));
         let has_host = uri.host().is_some_and(|host| !host.is_empty());
@@ -40,12 +40,12 @@ impl Address {
     }
 
     /// Its host.
-    pub(crate) fn host(&self) -> &str {
+    pub fn host(&self) -> &str {
         self.0.host().unwrap_or_default()
     }
 
     /// Its path.
-    pub(crate) fn path(&self) -> &str {
+    pub fn path(&self) -> &str {
         self.0.path()
     }
 
@@ -70,10 +70,13 @@ impl fmt::Debug for Address {
 
 /// What is sent: always a POST of JSON.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Request {
-    pub(crate) address: Address,
-    pub(crate) headers: Vec<(&'static str, String)>,
-    pub(crate) body: String,
+pub struct Request {
+    /// To whom.
+    pub address: Address,
+    /// What is said besides the usual.
+    pub headers: Vec<(&'static str, String)>,
+    /// The JSON.
+    pub body: String,
 }
 
 impl fmt::Debug for Request {
@@ -84,10 +87,11 @@ impl fmt::Debug for Request {
 
 /// What comes back, of which the body is still to be read. The connection ends with it.
 #[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
+pub struct Reply {
+    /// Its status.
+    pub status: u16,
     /// When to try again, as the server put it.
-    pub(crate) retry_after: Option<String>,
+    pub retry_after: Option<String>,
     host: String,
     body: Incoming,
     _carried: Carried,
@@ -95,7 +99,7 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// The next bytes of the body; none at its end. An error says why there is no end.
-    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, String> {
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, String> {
         loop {
             match timeout(SILENCE, self.body.frame()).await {
                 Err(_) => return Err(format!("{}: silent for {}s", self.host, SILENCE.as_secs())),
@@ -112,7 +116,7 @@ impl Reply {
     }
 
     /// The beginning of the body as text, up to so many bytes; what cannot be read is left out.
-    pub(crate) async fn beginning(mut self, most: usize) -> String {
+    pub async fn beginning(mut self, most: usize) -> String {
         let mut bytes = Vec::new();
         while bytes.len() < most {
             let Ok(Some(chunk)) = self.chunk().await else { break };
@@ -124,7 +128,7 @@ impl Reply {
 }
 
 /// Sends a request; what comes back may be a refusal. An error says why nothing came back.
-pub(crate) async fn send(request: Request) -> Result<Reply, String> {
+pub async fn send(request: Request) -> Result<Reply, String> {
     let host = request.address.host().to_owned();
     exchange(request).await.map_err(|why| format!("{host}: {why}"))
 }

@@ -8,7 +8,7 @@ mod acp;
 mod anthropic;
 mod api;
 mod command;
-mod http;
+pub mod http;
 pub mod normalise;
 mod openai;
 mod order;

@@ -32,7 +32,7 @@ pub(crate) use stored_as_text;
 /// Reads what is stored as text.
 pub(crate) struct Read<T>(pub(crate) PhantomData<T>);
 
-impl<T: FromStr<Err = Refusal>> Visitor<'_> for Read<T> {
+impl<T: FromStr<Err: fmt::Display>> Visitor<'_> for Read<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

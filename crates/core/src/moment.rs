@@ -5,10 +5,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::stored_as_text;
+
 /// A point in time, to the millisecond. Written as RFC 3339 in UTC.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
+
+stored_as_text!(Moment);
 
 impl Moment {
     /// The moment that is `millis` milliseconds after 1970-01-01T00:00:00Z, held within the years 1 to 9999.
@@ -64,20 +67,6 @@ impl FromStr for Moment {
             Ok(timestamp) => Ok(Self::from_millis(timestamp.as_millisecond())),
             Err(_) => Err(format!("`{text}` is not a time like 2026-01-31T10:02:00.000Z")),
         }
-    }
-}
-
-impl TryFrom<String> for Moment {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<Moment> for String {
-    fn from(moment: Moment) -> Self {
-        moment.to_string()
     }
 }
 

@@ -140,12 +140,12 @@ fn the_short_way_to_the_words_of_a_plain_text_says_what_the_long_way_says() {
         let longer: Vec<String> =
             texts.iter().flat_map(|text| letters.chars().map(move |c| format!("{text}{c}"))).collect();
         for text in &longer {
-            assert_eq!(ascii_words(text.as_bytes(), "|"), unicode_words(text, "|"), "{text:?}");
+            assert_eq!(ascii_words(&text.to_ascii_lowercase(), "|"), unicode_words(text, "|"), "{text:?}");
         }
         texts = if length < 3 { longer } else { longer.into_iter().step_by(7).collect() };
     }
     for byte in 0..128_u8 {
         let text = format!("a{0}b {0} 1{0}2", char::from(byte));
-        assert_eq!(ascii_words(text.as_bytes(), "|"), unicode_words(&text, "|"), "{text:?}");
+        assert_eq!(ascii_words(&text.to_ascii_lowercase(), "|"), unicode_words(&text, "|"), "{text:?}");
     }
 }

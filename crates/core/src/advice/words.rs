@@ -26,7 +26,8 @@ pub(super) struct Word<'a> {
 
 /// The text with every quotation made one character.
 pub(super) fn unquoted(text: &str) -> Cow<'_, str> {
-    if !text.contains(|c| QUOTES.iter().any(|(open, _)| c == *open)) {
+    let may_quote = |byte: u8| matches!(byte, b'`' | b'"' | b'\'') || !byte.is_ascii();
+    if !text.bytes().any(may_quote) {
         return text.trim().into();
     }
     let chars: Vec<char> = text.trim().chars().collect();
@@ -67,15 +68,16 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
 
 /// How many questions the text asks. Marks in a row are one; those inside a path, an address or code are none.
 pub(super) fn questions(text: &str) -> usize {
-    let chars: Vec<char> = text.chars().collect();
-    let (mut count, mut at) = (0, 0);
-    for marks in chars.chunk_by(|a, b| is_mark(*a) == is_mark(*b)) {
-        let (before, after) = (&chars[..at], chars.get(at + marks.len()));
-        at += marks.len();
-        let is_wide = marks.iter().any(|c| matches!(c, '？' | '؟'));
-        let ends = after.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || matches!(c, ')' | ']'));
-        let follows = before.last().is_some_and(|c| !c.is_whitespace()) && !before.ends_with(&['(', ')']);
-        count += usize::from(is_wide || (marks.contains(&'?') && ends && follows));
+    let (mut count, mut from) = (0, 0);
+    while let Some(start) = text[from..].find(is_mark).map(|at| from + at) {
+        let (before, rest) = text.split_at(start);
+        let after = rest.trim_start_matches(is_mark);
+        let marks = &rest[..rest.len() - after.len()];
+        from = start + marks.len();
+        let is_wide = marks.contains(['？', '؟']);
+        let ends = after.chars().next().is_none_or(|c| c.is_whitespace() || !c.is_ascii() || matches!(c, ')' | ']'));
+        let follows = before.chars().next_back().is_some_and(|c| !c.is_whitespace()) && !before.ends_with("()");
+        count += usize::from(is_wide || (marks.contains('?') && ends && follows));
     }
     count
 }

@@ -1,5 +1,6 @@
 //! What a channel needs, checked when the config is read: nobody should find out at night.
 
+use querent_agents::http::Address;
 use querent_core::{Channel, ChannelKind, Config, Refusal};
 
 use crate::config::File;
@@ -80,5 +81,5 @@ fn channel_works(channel: &Channel) -> Result<(), Wrong> {
 fn is_address(url: &str) -> bool {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    host.is_some_and(|host| !host.is_empty() && !host.contains('@')) && url.parse::<hyper::Uri>().is_ok()
+    host.is_some_and(|host| !host.is_empty() && !host.contains('@')) && Address::new(url).is_some()
 }
