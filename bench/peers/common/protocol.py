@@ -1,7 +1,8 @@
 """How a peer talks with the benchmark, for the peers in Python. `bench/peers/README.md` describes the lines.
 
-A peer is an asynchronous context in which its servers run, with `name`, `version`, `durable` and `setting`, and two methods:
-`cycle(client)` does one whole cycle and returns a key, `found(keys)` counts those whose answer its store has.
+A peer is an asynchronous context in which its servers run, with `name`, `version`, `durable` and `setting`. Of its methods
+`prepare(clients)` connects them, `cycle(client)` does one whole cycle and returns a key, and `found(keys)` counts the keys whose
+answer is kept.
 """
 
 import asyncio
@@ -57,6 +58,7 @@ async def measure(peer, clients: int, cycles: int) -> dict:
             keys.append(await peer.cycle(client))
             latencies.append((time.perf_counter_ns() - start) // 1000)
 
+    await peer.prepare(clients)
     start = time.perf_counter()
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(work(client) for client in range(clients)))

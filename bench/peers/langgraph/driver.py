@@ -3,7 +3,6 @@
     driver.py sqlite|postgres DIR
 """
 
-import os
 import sys
 from contextlib import AsyncExitStack
 from importlib.metadata import version
@@ -15,8 +14,6 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
-from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool
 
 from postgres import Postgres
 
@@ -47,10 +44,10 @@ class LangGraph:
 
     durable = True
     # The checkpoint is written where the graph stops, and not after every step as well.
-    durability = os.environ.get("LG", "exit")
+    durability = "exit"
 
     async def __aenter__(self) -> "LangGraph":
-        self.contexts = AsyncExitStack()
+        self.contexts, self.graphs = AsyncExitStack(), []
         await self.start()
         return self
 
@@ -60,7 +57,7 @@ class LangGraph:
     async def cycle(self, client: int) -> str:
         key = str(uuid4())
         config = {"configurable": {"thread_id": key}}
-        graph = await self.graph_of(client)
+        graph = self.graphs[client]
         question = {"prompt": PROMPT, "options": OPTIONS}
         asked = await graph.ainvoke(question, config, durability=self.durability)
         assert asked["__interrupt__"][0].value == question
@@ -90,8 +87,8 @@ class OnSqlite(LangGraph):
         await saver.setup()
         self.graph = graph(saver)
 
-    async def graph_of(self, _: int):
-        return self.graph
+    async def prepare(self, clients: int) -> None:
+        self.graphs = [self.graph] * clients
 
 
 class OnPostgres(LangGraph):
@@ -104,7 +101,6 @@ class OnPostgres(LangGraph):
 
     def __init__(self, directory: Path):
         self.server = Postgres(directory)
-        self.graphs = {}
 
     def saver(self):
         return AsyncPostgresSaver.from_conn_string(self.server.address)
@@ -114,11 +110,10 @@ class OnPostgres(LangGraph):
         async with self.saver() as saver:
             await saver.setup()
 
-    async def graph_of(self, client: int):
-        """A saver does one thing at a time, so each client has its own."""
-        if client not in self.graphs:
-            self.graphs[client] = graph(await self.contexts.enter_async_context(self.saver()))
-        return self.graphs[client]
+    async def prepare(self, clients: int) -> None:
+        # A saver does one thing at a time, so each client has its own.
+        while len(self.graphs) < clients:
+            self.graphs.append(graph(await self.contexts.enter_async_context(self.saver())))
 
 
 drive({"sqlite": OnSqlite, "postgres": OnPostgres}[sys.argv[1]](Path(sys.argv[2])))

@@ -62,6 +62,8 @@ async function start_server() {
       RESTATE_INGRESS__BIND_ADDRESS: `${HOST}:${ingress}`,
       RESTATE_ADMIN__BIND_ADDRESS: `${HOST}:${admin}`,
       RESTATE_DISABLE_TELEMETRY: "true",
+      // Of 24, the default, each has a log of its own; with one the server writes and syncs less often.
+      RESTATE_DEFAULT_NUM_PARTITIONS: "1",
     },
   });
   closeSync(log);
@@ -105,7 +107,7 @@ await drive(async () => {
     name: "Restate",
     version: `restate-server ${version_of("restate-server")}, restate-sdk ${version_of("restate-sdk")}, Node ${process.versions.node}`,
     durable: true,
-    setting: "All settings at their defaults: 24 partitions, the log synced with every batch, journals kept for a day.",
+    setting: "One partition, which is faster here than the default of 24; the rest at its defaults (the log synced, journals kept for a day).",
     cycles: (clients, cycles) => measure(clients, cycles, () => cycle(client, `question ${++asked}`), (keys) => found(admin, keys)),
     close: async () => {
       server.kill("SIGTERM");
