@@ -14,9 +14,9 @@ import { ANSWER, drive, measure } from "../common/protocol.mjs";
 
 const [mode, project] = process.argv.slice(2);
 const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
-const { resolve } = createRequire(import.meta.url);
-const { version } = createRequire(import.meta.url)("agentic-orchestrator/package.json");
-const AOP = resolve("agentic-orchestrator/dist/apps/control-plane/cli/aop.js");
+const require = createRequire(import.meta.url);
+const { version } = require("agentic-orchestrator/package.json");
+const AOP = require.resolve("agentic-orchestrator/dist/apps/control-plane/cli/aop.js");
 
 // All as by default but for the limit: that is one open question on an item, and a refusal of the second.
 const POLICY = `execution:
@@ -82,7 +82,7 @@ async function staying(clients, cycles, on) {
   );
   const seconds = (performance.now() - start) / 1000;
   const questions = done.flatMap((it) => it.questions);
-  const found = await found_in(made, questions);
+  const found = await foundIn(made, questions);
   return {
     cycles: questions.length,
     seconds,
@@ -103,28 +103,34 @@ async function commands(clients, cycles) {
     await run(process.execPath, [AOP, "answer", ...answer], { cwd: project });
     return question;
   };
-  return measure(clients, cycles, cycle, (questions) => found_in(made, questions));
+  return measure(clients, cycles, cycle, (questions) => foundIn(made, questions));
 }
 
-async function found_in(made, questions) {
+async function foundIn(made, questions) {
   const answered = new Set();
   for (const item of made) for (const id of await workers[0].do("answered", item)) answered.add(id);
   return questions.filter((id) => answered.has(id)).length;
 }
 
 const MODES = {
-  processes: { what: "each client a process on an item of its own", cycles: (clients, cycles) => staying(clients, cycles, clients) },
-  contend: { what: "each client a process, all on one item", cycles: (clients, cycles) => staying(clients, cycles, 1) },
-  commands: { what: "a process for each question and one for each answer", cycles: commands },
+  processes: ["each client a process on an item of its own", (clients, cycles) => staying(clients, cycles, clients)],
+  contend: ["each client a process, all on one item", (clients, cycles) => staying(clients, cycles, 1)],
+  commands: ["a process for each question and one for each answer", commands],
 };
 
-await drive(async () => {
-  const { what, cycles } = MODES[mode];
-  const git = (...args) => execFileSync("git", ["-C", project, "-c", "user.name=bench", "-c", "user.email=bench@localhost", ...args]);
+/** An empty project, as `aop` sets one up. */
+function makeProject() {
+  const author = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
+  const git = (...args) => execFileSync("git", ["-C", project, ...author, ...args]);
   git("init", "--quiet", "--initial-branch=main");
   git("commit", "--quiet", "--allow-empty", "--message=first");
   execFileSync(process.execPath, [AOP, "init", "--auto"], { cwd: project });
   appendFileSync(`${project}/config/agentic/orchestrator/policy.yaml`, POLICY);
+}
+
+await drive(async () => {
+  const [what, cycles] = MODES[mode];
+  makeProject();
   workers.push(await Worker.start());
   const [item] = await items(1);
   return {

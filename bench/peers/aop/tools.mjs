@@ -27,8 +27,14 @@ export class Tools {
   /** An item whose intake is over; until then it refuses answers if several questions were open. */
   async init(feature) {
     await this.#call("feature.init", feature, {});
-    const over = { status: "verified", verified_manifest_version: 1, promotion_basis: "human_review_confirmed" };
-    const intake = { ...over, bootstrap_manifest_version: 1, open_ambiguity_count: 0, last_verified_at: new Date().toISOString() };
+    const intake = {
+      status: "verified",
+      bootstrap_manifest_version: 1,
+      verified_manifest_version: 1,
+      open_ambiguity_count: 0,
+      last_verified_at: new Date().toISOString(),
+      promotion_basis: "human_review_confirmed",
+    };
     const patch = { front_matter: { status: "planning", intake } };
     await this.#call("feature.state_patch", feature, { patch });
   }

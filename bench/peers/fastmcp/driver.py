@@ -28,8 +28,10 @@ class FastMcp:
     version = f"fastmcp {version('fastmcp')}, uvicorn {version('uvicorn')}, uvloop {version('uvloop')}"
 
     async def __aenter__(self) -> "FastMcp":
-        self.contexts, self.clients = AsyncExitStack(), []
-        await self.start()
+        self.clients = []
+        async with AsyncExitStack() as self.contexts:
+            await self.start()
+            self.contexts = self.contexts.pop_all()
         return self
 
     async def __aexit__(self, *_) -> None:

@@ -3,6 +3,7 @@
     driver.py sqlite|postgres DIR
 """
 
+import os
 import sys
 from contextlib import AsyncExitStack
 from importlib.metadata import version
@@ -16,6 +17,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 from postgres import Postgres
+
+# Nothing is reported to anybody, whatever the environment says.
+os.environ["LANGSMITH_TRACING"] = "false"
 
 sys.path.append(str(Path(__file__).parents[1] / "common"))
 from protocol import ANSWER, OPTIONS, PROMPT, drive  # noqa: E402
@@ -47,8 +51,10 @@ class LangGraph:
     durability = "exit"
 
     async def __aenter__(self) -> "LangGraph":
-        self.contexts, self.graphs = AsyncExitStack(), []
-        await self.start()
+        self.graphs = []
+        async with AsyncExitStack() as self.contexts:
+            await self.start()
+            self.contexts = self.contexts.pop_all()
         return self
 
     async def __aexit__(self, *_) -> None:
@@ -107,6 +113,7 @@ class OnPostgres(LangGraph):
 
     async def start(self) -> None:
         await self.contexts.enter_async_context(self.server)
+        self.version += f", PostgreSQL {self.server.version}"
         async with self.saver() as saver:
             await saver.setup()
 

@@ -6,7 +6,6 @@ import pwd
 import shutil
 import signal
 import subprocess
-import tempfile
 from pathlib import Path
 
 from psycopg import AsyncConnection, OperationalError
@@ -22,28 +21,29 @@ class Postgres:
         self.data = directory / "postgres"
 
     async def __aenter__(self) -> "Postgres":
-        # A path of a socket is short; that of the data need not be.
-        self.socket = tempfile.mkdtemp(prefix="querent-bench-")
         self.data.mkdir(mode=0o700)
         if os.geteuid() == 0:
             user = pwd.getpwnam(USER)
-            for folder in (self.data, self.socket):
-                os.chown(folder, user.pw_uid, user.pw_gid)
+            os.chown(self.data, user.pw_uid, user.pw_gid)
         make = ["initdb", "--pgdata", self.data, "--auth", "trust", "--username", USER]
         subprocess.run(unprivileged(*make), check=True, stdout=subprocess.DEVNULL, cwd="/")
-        settings = ["listen_addresses=", f"unix_socket_directories={self.socket}", "unix_socket_permissions=0700"]
+        # Nobody else reaches the socket in there.
+        settings = ["listen_addresses=", f"unix_socket_directories={self.data}"]
         start = ["postgres", "-D", self.data, *(word for it in settings for word in ("-c", it))]
         log = open(self.data / "server.log", "wb")
         self.server = subprocess.Popen(unprivileged(*start), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
         log.close()
-        await self.until_ready()
+        try:
+            await self.until_ready()
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
 
     async def __aexit__(self, *_) -> None:
         # This is how its own tools ask for a fast shutdown.
         self.server.send_signal(signal.SIGINT)
         await asyncio.to_thread(self.server.wait)
-        shutil.rmtree(self.socket, ignore_errors=True)
 
     async def until_ready(self) -> None:
         while self.server.poll() is None:
@@ -56,7 +56,13 @@ class Postgres:
 
     @property
     def address(self) -> str:
-        return f"host={self.socket} user={USER} dbname={USER}"
+        return f"host={self.data} user={USER} dbname={USER}"
+
+    @property
+    def version(self) -> str:
+        # It says `postgres (PostgreSQL) 15.18 (...)`.
+        said = subprocess.run([program("postgres"), "--version"], check=True, capture_output=True, text=True).stdout
+        return said.split()[2]
 
 
 def program(name: str) -> str:

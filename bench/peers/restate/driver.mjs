@@ -40,7 +40,7 @@ async function cycle(ingress, key) {
   return key;
 }
 
-async function free_port() {
+async function freePort() {
   const server = createServer().listen(0, HOST);
   await once(server, "listening");
   const { port } = server.address();
@@ -49,8 +49,8 @@ async function free_port() {
 }
 
 /** The server, which ends with this process, whatever ends it. */
-async function start_server() {
-  const [ingress, admin, fabric] = await Promise.all([free_port(), free_port(), free_port()]);
+async function startServer() {
+  const [ingress, admin, fabric] = await Promise.all([freePort(), freePort(), freePort()]);
   const program = require.resolve(`@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`);
   const log = openSync(`${dir}/server.log`, "w");
   const server = spawn("setpriv", ["--pdeathsig", "TERM", program, "--base-dir", `${dir}/restate-data`], {
@@ -71,7 +71,7 @@ async function start_server() {
 }
 
 /** Asks until the server is there. */
-async function until_ok(server, ask) {
+async function untilOk(server, ask) {
   while (server.exitCode === null) {
     const reply = await ask().catch(() => undefined);
     if (reply?.ok) return;
@@ -80,8 +80,8 @@ async function until_ok(server, ask) {
   throw new Error(`restate-server ended with ${server.exitCode}; see ${dir}/server.log`);
 }
 
-const post = (url, body) =>
-  fetch(url, { method: "POST", headers: { "content-type": "application/json", accept: "application/json" }, body: JSON.stringify(body) });
+const JSON_ONLY = { "content-type": "application/json", accept: "application/json" };
+const post = (url, body) => fetch(url, { method: "POST", headers: JSON_ONLY, body: JSON.stringify(body) });
 
 /** Counts the questions whose answer is in the journal of the server. */
 async function found(admin, keys) {
@@ -93,22 +93,23 @@ async function found(admin, keys) {
   return keys.filter((key) => answered.has(key)).length;
 }
 
-const version_of = (name) => require(`@restatedev/${name}/package.json`).version;
+const versionOf = (name) => `${name} ${require(`@restatedev/${name}/package.json`).version}`;
 
 await drive(async () => {
-  const { server, ingress, admin } = await start_server();
+  const { server, ingress, admin } = await startServer();
   const endpoint = createHttp2Server(createEndpointHandler({ services: [questions], logger: () => {} })).listen(0, HOST);
   await once(endpoint, "listening");
-  await until_ok(server, () => fetch(`${ingress}/restate/health`));
-  await until_ok(server, () => post(`${admin}/deployments`, { uri: `http://${HOST}:${endpoint.address().port}` }));
+  await untilOk(server, () => fetch(`${ingress}/restate/health`));
+  await untilOk(server, () => post(`${admin}/deployments`, { uri: `http://${HOST}:${endpoint.address().port}` }));
   const client = connect({ url: ingress });
   let asked = 0;
+  const next = () => cycle(client, `question ${++asked}`);
   return {
     name: "Restate",
-    version: `restate-server ${version_of("restate-server")}, restate-sdk ${version_of("restate-sdk")}, Node ${process.versions.node}`,
+    version: `${versionOf("restate-server")}, ${versionOf("restate-sdk")}, Node ${process.versions.node}`,
     durable: true,
-    setting: "One partition, which is faster here than the default of 24; the rest at its defaults (the log synced, journals kept for a day).",
-    cycles: (clients, cycles) => measure(clients, cycles, () => cycle(client, `question ${++asked}`), (keys) => found(admin, keys)),
+    setting: "One partition, which is faster than the default of 24; the rest by default: the log synced, journals kept.",
+    cycles: (clients, cycles) => measure(clients, cycles, next, (keys) => found(admin, keys)),
     close: async () => {
       server.kill("SIGTERM");
       if (server.exitCode === null && server.signalCode === null) await once(server, "exit");
