@@ -28,7 +28,7 @@ export async function drive(start) {
     return end.begun;
   };
   const fail = (error) => {
-    say({ error: String(error?.cause ?? error).replaceAll("\n", " ") });
+    if (!end.begun) say({ error: String(error?.cause ?? error).replaceAll("\n", " ") });
     return end(1);
   };
   process.on("SIGTERM", () => end(0));

@@ -10,6 +10,7 @@ import { createServer } from "node:net";
 import { createEndpointHandler, service } from "@restatedev/restate-sdk";
 import { connect } from "@restatedev/restate-sdk-clients";
 import { ANSWER, OPTIONS, PROMPT, drive, measure } from "../common/protocol.mjs";
+import { fetch as quick } from "./fetch.mjs";
 
 const [dir] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
@@ -96,19 +97,22 @@ async function found(admin, keys) {
 const versionOf = (name) => `${name} ${require(`@restatedev/${name}/package.json`).version}`;
 
 await drive(async () => {
+  if (!Promise.withResolvers) throw new Error(`the SDK needs Node 22 or newer, and this is ${process.versions.node}`);
   const { server, ingress, admin } = await startServer();
   const endpoint = createHttp2Server(createEndpointHandler({ services: [questions], logger: () => {} })).listen(0, HOST);
   await once(endpoint, "listening");
   await untilOk(server, () => fetch(`${ingress}/restate/health`));
   await untilOk(server, () => post(`${admin}/deployments`, { uri: `http://${HOST}:${endpoint.address().port}` }));
-  const client = connect({ url: ingress });
+  const client = connect({ url: ingress, fetch: quick });
   let asked = 0;
   const next = () => cycle(client, `question ${++asked}`);
   return {
     name: "Restate",
     version: `${versionOf("restate-server")}, ${versionOf("restate-sdk")}, Node ${process.versions.node}`,
     durable: true,
-    setting: "One partition, which is faster than the default of 24; the rest by default: the log synced, journals kept.",
+    setting:
+      "One partition, which is faster than the default of 24, and its client on node:http, which is faster than fetch; " +
+      "the rest by default: the log synced, journals kept.",
     cycles: (clients, cycles) => measure(clients, cycles, next, (keys) => found(admin, keys)),
     close: async () => {
       server.kill("SIGTERM");
