@@ -10,6 +10,7 @@ mod browser;
 mod clock;
 mod conformance;
 mod disk;
+mod http;
 mod load;
 mod mcp;
 mod monitor;

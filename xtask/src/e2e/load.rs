@@ -1,6 +1,5 @@
 //! `querent serve` under load: killed, doubled, told to stop. What it acknowledged is there once, whatever happens to it.
 
-mod http;
 mod team;
 
 use std::io::{BufRead, BufReader};
@@ -14,8 +13,8 @@ use std::thread;
 
 use serde_json::Value;
 
-use self::http::Client;
 use self::team::{Caller, Done, Scene, follow, question};
+use super::http::Client;
 use super::project::{Project, hold, same};
 use super::{Case, Suite};
 

@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 
 use serde_json::{Value, json};
 
-use super::http::{Client, Reply};
+use crate::e2e::http::{Client, Reply};
 use crate::e2e::project::{hold, words};
 
 /// What everybody who calls has to know.
