@@ -4,8 +4,10 @@
 pub(super) mod colleague;
 mod deferred;
 mod dialect;
+mod hired;
 mod model;
 mod programs;
+pub(super) mod resumed;
 mod run;
 
 use std::ffi::{OsStr, OsString};

@@ -9,7 +9,7 @@ mod stopped;
 
 use std::path::Path;
 
-use super::agents::{self, colleague};
+use super::agents::{self, colleague, resumed};
 use super::{Case, Need, Suite};
 
 pub(super) use runner::Runner;
@@ -34,6 +34,11 @@ pub(super) const SUITE: Suite = Suite {
         Case { name: "an agent that fails is called twice, and then a human", run: clarification::fails },
         Case { name: "Claude Code asks, Codex is called and answers", run: colleague::claude_asks_codex },
         Case { name: "Codex asks, Claude Code is called and answers", run: colleague::codex_asks_claude },
+        Case {
+            name: "Claude Code asks a human and ends; it goes on in its session with the answer",
+            run: resumed::claude,
+        },
+        Case { name: "Codex asks a human and ends; it goes on in its session with the answer", run: resumed::codex },
         Case { name: "a program that hangs: ended in time, and the item blocked", run: abuse::hangs },
         Case { name: "a program that ignores the request to end: ended all the same", run: abuse::ignores },
         Case { name: "a program that floods its output: ended, and the item blocked", run: abuse::floods },

@@ -25,12 +25,24 @@ pub(super) struct Tool {
 }
 
 /// What a request says that matters here.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conversation {
     /// The tools that can be called.
     pub(super) tools: Vec<Tool>,
     /// What the calls so far came back with, the oldest first.
     pub(super) results: Vec<String>,
+    /// What the model was told since it last spoke, if that was after the last result: then it was called again.
+    pub(super) news: Option<String>,
+}
+
+/// A part of the conversation so far.
+enum Entry {
+    /// What a call came back with.
+    Result(String),
+    /// The model spoke.
+    Spoke,
+    /// It was told this.
+    Told(String),
 }
 
 /// What the model does next.
@@ -59,26 +71,64 @@ impl Dialect {
     /// What the request says.
     pub(super) fn read(self, request: &Value) -> Conversation {
         let tools = each(&request["tools"]).flat_map(|tool| self.tools(tool)).collect();
-        let results = match self {
+        let (mut results, mut news) = (Vec::new(), None::<String>);
+        for entry in self.entries(request) {
+            match entry {
+                Entry::Result(result) => {
+                    results.push(result);
+                    news = None;
+                }
+                Entry::Spoke => news = Some(String::new()),
+                Entry::Told(text) => news = news.map(|before| before + &text),
+            }
+        }
+        Conversation { tools, results, news }
+    }
+
+    fn entries(self, request: &Value) -> Vec<Entry> {
+        let said = |by: &Value, words: &Value| match by.as_str() {
+            Some("user") => Some(Entry::Told(text(words))),
+            Some("assistant" | "model") => Some(Entry::Spoke),
+            _ => None,
+        };
+        let result = |content: &Value| Some(Entry::Result(text(content)));
+        match self {
             Self::Messages => {
-                let blocks = each(&request["messages"]).flat_map(|message| each(&message["content"]));
-                blocks.filter(|it| it["type"] == "tool_result").map(|it| text(&it["content"])).collect()
+                let blocks =
+                    each(&request["messages"]).flat_map(|it| parts(&it["content"]).map(|part| (&it["role"], part)));
+                let entry = |(role, part): (&Value, &Value)| match part["type"].as_str() {
+                    Some("tool_result") => result(&part["content"]),
+                    Some("text") => said(role, &part["text"]),
+                    None => said(role, part),
+                    Some(_) => None,
+                };
+                blocks.filter_map(entry).collect()
             }
             Self::Responses => {
-                let outputs = each(&request["input"]).filter(|it| it["type"] == "function_call_output");
-                outputs.map(|it| text(&it["output"])).collect()
+                let entry = |it: &Value| match it["type"].as_str() {
+                    Some("function_call_output") => result(&it["output"]),
+                    Some("message") => said(&it["role"], &it["content"]),
+                    _ => None,
+                };
+                each(&request["input"]).filter_map(entry).collect()
             }
             Self::Chat => {
-                let results = each(&request["messages"]).filter(|it| it["role"] == "tool");
-                results.map(|it| text(&it["content"])).collect()
+                let entry = |it: &Value| match it["role"].as_str() {
+                    Some("tool") => result(&it["content"]),
+                    _ => said(&it["role"], &it["content"]).filter(|_| !it["content"].is_null()),
+                };
+                each(&request["messages"]).filter_map(entry).collect()
             }
             Self::Gemini => {
-                let parts = each(&request["contents"]).flat_map(|content| each(&content["parts"]));
-                let results = parts.filter_map(|part| part.get("functionResponse"));
-                results.map(|it| text(&it["response"])).collect()
+                let parts =
+                    each(&request["contents"]).flat_map(|it| each(&it["parts"]).map(|part| (&it["role"], part)));
+                let entry = |(role, part): (&Value, &Value)| match part.get("functionResponse") {
+                    Some(it) => result(&it["response"]),
+                    None => part.get("text").and_then(|words| said(role, words)),
+                };
+                parts.filter_map(entry).collect()
             }
-        };
-        Conversation { tools, results }
+        }
     }
 
     fn tools(self, tool: &Value) -> Vec<Tool> {
@@ -120,6 +170,11 @@ impl Dialect {
 /// The elements of a list; none of anything else.
 fn each(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().map(Vec::as_slice).unwrap_or_default().iter()
+}
+
+/// The parts of a message; one that is no list is its only part.
+fn parts(content: &Value) -> impl Iterator<Item = &Value> {
+    content.as_array().map_or_else(|| std::slice::from_ref(content), Vec::as_slice).iter()
 }
 
 /// The text of a tool's result: a string, parts of text, or what it is as JSON.
@@ -286,8 +341,34 @@ mod tests {
             (Dialect::Chat, chat, None),
             (Dialect::Gemini, gemini, None),
         ] {
-            let wanted = Conversation { tools: vec![tool("a", group)], results: vec!["one".to_owned()] };
+            let wanted = Conversation { tools: vec![tool("a", group)], results: vec!["one".to_owned()], news: None };
             assert_eq!(dialect.read(&request), wanted, "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn what_it_was_told_after_it_had_spoken_is_found_in_every_api() {
+        let part = |role: &str, words: &str| json!({"role": role, "content": [{"type": "text", "text": words}]});
+        let messages = json!({"messages": [{"role": "user", "content": "old"},
+            {"role": "user", "content": [{"type": "tool_result", "content": "one"}, {"type": "text", "text": "aside"}]},
+            part("assistant", "I wait."), {"role": "user", "content": "new"}, part("user", "er")]});
+        let message = |role: &str, words: &str| json!({"type": "message", "role": role, "content": [{"text": words}]});
+        let responses = json!({"input": [message("user", "old"), {"type": "function_call_output", "output": "one"},
+            message("assistant", "I wait."), message("user", "new"), message("developer", "aside"), message("user", "er")]});
+        let line = |role: &str, words: &str| json!({"role": role, "content": words});
+        let chat = json!({"messages": [line("user", "old"), {"role": "assistant", "content": null}, line("tool", "one"),
+            line("assistant", "I wait."), line("user", "new"), line("user", "er")]});
+        let said = |role: &str, words: &str| json!({"role": role, "parts": [{"text": words}]});
+        let gemini = json!({"contents": [said("user", "old"), {"role": "user", "parts": [{"functionResponse":
+            {"response": {"output": "one"}}}]}, said("model", "I wait."), said("user", "new"), said("user", "er")]});
+        for (dialect, request) in [
+            (Dialect::Messages, messages),
+            (Dialect::Responses, responses),
+            (Dialect::Chat, chat),
+            (Dialect::Gemini, gemini),
+        ] {
+            let talk = dialect.read(&request);
+            assert_eq!((talk.results, talk.news), (vec!["one".to_owned()], Some("newer".to_owned())), "{dialect:?}");
         }
     }
 

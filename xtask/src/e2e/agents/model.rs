@@ -23,13 +23,30 @@ pub(super) struct Model {
     server: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+/// What a model is there for.
+struct Part {
     /// The arguments of `question_create`.
     question: Value,
     /// What it says where it has no tools to ask with.
     words: String,
+    /// Whether it waits for the answer, or ends its turn to be called again.
+    waits: bool,
+}
+
+/// A request to a model, as it was and as it is understood.
+#[derive(Clone)]
+pub(super) struct Heard {
+    /// The whole of it, head and body.
+    pub(super) text: String,
+    pub(super) conversation: Conversation,
+}
+
+struct Shared {
+    part: Part,
     /// A line for each request.
     seen: Mutex<Vec<String>>,
+    /// The requests that a model is for.
+    heard: Mutex<Vec<Heard>>,
     /// Is told each line at once.
     listener: Listener,
     over: AtomicBool,
@@ -41,20 +58,24 @@ type Listener = Box<dyn Fn(&str) + Send + Sync>;
 impl Model {
     /// A model that asks `question`, and tells `told` a line for each request.
     pub(super) fn start(question: Value, told: impl Fn(&str) + Send + Sync + 'static) -> Result<Self, String> {
-        Self::with_words(question, "There is nothing that I can call.", told)
+        Self::play(Part { question, words: "There is nothing that I can call.".to_owned(), waits: true }, told)
     }
 
-    /// The same, and `words` are what it says where it has no tools to ask with.
-    pub(super) fn with_words(
-        question: Value,
-        words: &str,
-        told: impl Fn(&str) + Send + Sync + 'static,
-    ) -> Result<Self, String> {
+    /// One that asks `question`, and says `words` where it has no tools to ask with.
+    pub(super) fn with_words(question: Value, words: &str) -> Result<Self, String> {
+        Self::play(Part { question, words: words.to_owned(), waits: true }, |_| ())
+    }
+
+    /// One that asks `question` and ends its turn; called again, it says what it was told.
+    pub(super) fn that_is_called_again(question: Value) -> Result<Self, String> {
+        Self::play(Part { question, words: "There is nothing that I can call.".to_owned(), waits: false }, |_| ())
+    }
+
+    fn play(part: Part, told: impl Fn(&str) + Send + Sync + 'static) -> Result<Self, String> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let (seen, over) = (Mutex::default(), AtomicBool::new(false));
-        let words = words.to_owned();
-        let shared = Arc::new(Shared { question, words, seen, listener: Box::new(told), over });
+        let (seen, heard, over) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        let shared = Arc::new(Shared { part, seen, heard, listener: Box::new(told), over });
         let own = Arc::clone(&shared);
         let server = thread::spawn(move || serve(&listener, &own));
         Ok(Self { address, shared, server: Some(server) })
@@ -74,6 +95,11 @@ impl Model {
     /// What it was asked, and what it did, a line a request.
     pub(super) fn seen(&self) -> Vec<String> {
         self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The requests so far.
+    pub(super) fn heard(&self) -> Vec<Heard> {
+        self.shared.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -114,7 +140,10 @@ impl Shared {
             let body = json!({"error": {"type": "not_found_error", "message": "this model has no such page"}});
             return (format!("{asked}: not found"), http("404 Not Found", "application/json", &body.to_string()));
         };
-        let next = decide(&dialect.read(&request.body), &self.question, &self.words);
+        let conversation = dialect.read(&request.body);
+        let next = decide(&conversation, &self.part);
+        let heard = Heard { text: format!("{}\n{}", request.head, request.body), conversation };
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
         let line = format!("{asked}: {next:?}");
         let wants_stream = request.body["stream"] == true || request.path.contains(":streamGenerateContent");
         let reply = if wants_stream {
@@ -131,22 +160,26 @@ fn http(status: &str, kind: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
 }
 
-/// What a model does that is there to ask `question`.
-fn decide(conversation: &Conversation, question: &Value, words: &str) -> Move {
+/// What a model does in its part.
+fn decide(conversation: &Conversation, part: &Part) -> Move {
     let number = conversation.results.len() + 1;
     let call = |name: &str, arguments: Value| {
         let tool = conversation.tools.iter().find(|tool| is_called(tool, name))?.clone();
         Some(Move::Call { tool, arguments, number })
     };
     let next = match conversation.results.last() {
-        None => call("question_create", question.clone()),
+        None => call("question_create", part.question.clone()),
         Some(result) => match outcome(result) {
+            Outcome::Open(_) if !part.waits => {
+                let said = conversation.news.as_ref().map(|news| format!("{FINAL}{news}"));
+                Some(Move::Say(said.unwrap_or_else(|| "I asked, and end my turn.".to_owned())))
+            }
             Outcome::Open(id) => call("await_answer", json!({"question_id": id, "wait_seconds": 40})),
             Outcome::Final(text) => Some(Move::Say(format!("{FINAL}{text}"))),
         },
     };
     // Titles, summaries and the like are asked for without tools; so is an agent that is only to answer.
-    next.unwrap_or_else(|| Move::Say(words.to_owned()))
+    next.unwrap_or_else(|| Move::Say(part.words.clone()))
 }
 
 /// Whether this is Querent's tool of that name, whatever its agent puts before it.
@@ -186,6 +219,8 @@ fn outcome_in_words(result: &str) -> Outcome {
 struct Request {
     method: String,
     path: String,
+    /// Its headers, a line each.
+    head: String,
     body: Value,
 }
 
@@ -196,11 +231,12 @@ impl Request {
         reader.read_line(&mut line).ok()?;
         let mut parts = line.split_whitespace();
         let (method, path) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-        let (mut length, mut chunked) = (0, false);
+        let (mut length, mut chunked, mut head) = (0, false, String::new());
         loop {
             let mut header = String::new();
             reader.read_line(&mut header).ok()?;
             let Some((name, value)) = header.trim().split_once(':') else { break };
+            head.push_str(&header);
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => length = value.trim().parse().ok()?,
                 "transfer-encoding" => chunked = value.to_ascii_lowercase().contains("chunked"),
@@ -208,7 +244,7 @@ impl Request {
             }
         }
         let body = if chunked { chunks(&mut reader)? } else { exactly(&mut reader, length)? };
-        Some(Self { method, path, body: serde_json::from_slice(&body).unwrap_or_default() })
+        Some(Self { method, path, head, body: serde_json::from_slice(&body).unwrap_or_default() })
     }
 }
 
@@ -240,15 +276,22 @@ mod tests {
         names.iter().map(|name| Tool { name: (*name).to_owned(), group: None }).collect()
     }
 
+    fn part(waits: bool) -> Part {
+        Part { question: json!({"topic": "Tea"}), words: "tea".to_owned(), waits }
+    }
+
+    fn talk(names: &[&str]) -> Conversation {
+        Conversation { tools: tools(names), ..Conversation::default() }
+    }
+
     #[test]
     fn it_asks_waits_and_says_what_came_back() {
-        let question = json!({"topic": "Tea"});
-        let mut talk = Conversation { tools: tools(&["bash", "q_await_answer", "q_question_create"]), results: vec![] };
-        let called = |talk: &Conversation| match decide(talk, &question, "") {
+        let mut talk = talk(&["bash", "q_await_answer", "q_question_create"]);
+        let called = |talk: &Conversation| match decide(talk, &part(true)) {
             Move::Call { tool, arguments, .. } => (tool.name, arguments),
             Move::Say(text) => (text, Value::Null),
         };
-        assert_eq!(called(&talk), ("q_question_create".to_owned(), question.clone()));
+        assert_eq!(called(&talk), ("q_question_create".to_owned(), part(true).question));
         talk.results.push(r#"{"question_id":"CLR-42-001","answer":null,"next":"wait"}"#.to_owned());
         let wait = json!({"question_id": "CLR-42-001", "wait_seconds": 40});
         assert_eq!(called(&talk), ("q_await_answer".to_owned(), wait));
@@ -258,8 +301,20 @@ mod tests {
 
     #[test]
     fn it_says_something_where_it_has_no_tools() {
-        let talk = Conversation { tools: tools(&["bash"]), results: vec![] };
-        assert!(matches!(decide(&talk, &json!({}), "tea"), Move::Say(said) if said == "tea"));
+        assert!(matches!(decide(&talk(&["bash"]), &part(true)), Move::Say(said) if said == "tea"));
+    }
+
+    #[test]
+    fn it_ends_its_turn_and_says_what_it_was_told_when_it_is_called_again() {
+        let mut talk = talk(&["q_await_answer", "q_question_create"]);
+        talk.results.push(r#"{"question_id":"CLR-42-001","answer":null,"next":"wait"}"#.to_owned());
+        let said = |talk: &Conversation| match decide(talk, &part(false)) {
+            Move::Say(said) => said,
+            Move::Call { tool, .. } => tool.name,
+        };
+        assert_eq!(said(&talk), "I asked, and end my turn.");
+        talk.news = Some("Green, says a person.".to_owned());
+        assert_eq!(said(&talk), "The answer was: Green, says a person.");
     }
 
     #[test]
