@@ -6,6 +6,7 @@ mod killed;
 mod runner;
 mod scene;
 mod stopped;
+mod waves;
 
 use std::path::Path;
 
@@ -39,6 +40,7 @@ pub(super) const SUITE: Suite = Suite {
             run: resumed::claude,
         },
         Case { name: "Codex asks a human and ends; it goes on in its session with the answer", run: resumed::codex },
+        Case { name: "waves: one runner, and three sessions for each item", run: waves::run },
         Case { name: "a program that hangs: ended in time, and the item blocked", run: abuse::hangs },
         Case { name: "a program that ignores the request to end: ended all the same", run: abuse::ignores },
         Case { name: "a program that floods its output: ended, and the item blocked", run: abuse::floods },

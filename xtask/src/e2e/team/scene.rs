@@ -25,12 +25,7 @@ pub(in crate::e2e) struct Scene {
 impl Scene {
     /// A repository with one commit, and this project in it. `providers` is what the config says of them, given the folder.
     pub(in crate::e2e) fn new(binary: &Path, providers: impl FnOnce(&Path) -> String) -> Result<Self, String> {
-        let scene = Self { project: Project::empty(binary)? };
-        scene.git(&["init", "--quiet"])?;
-        scene.write("README.md", "A project.\n")?;
-        scene.git(&["add", "README.md"])?;
-        scene.git(&["-c", "user.name=e2e", "-c", "user.email=e2e@localhost", "commit", "--quiet", "-m", "Begin"])?;
-        scene.project.ok(&["init"])?;
+        let scene = Self::begun(binary, "feature")?;
         for (name, text) in WORKFLOWS {
             scene.write(&format!(".querent/workflows/{name}.toml"), text)?;
         }
@@ -40,6 +35,28 @@ impl Scene {
         let providers = providers(scene.project.folder());
         let config = format!("[project]\nname = \"team\"\nworkflow = \"build\"\n\n{agents}\n{providers}");
         scene.write(".querent/config.toml", &config)?;
+        Ok(scene)
+    }
+
+    /// A project with the agents and the workflow `waves` as they are shipped, who all follow this script.
+    pub(super) fn waves(binary: &Path, script: &str) -> Result<Self, String> {
+        let scene = Self::begun(binary, "waves")?;
+        let config = fs::read_to_string(scene.place(".querent/config.toml")).map_err(|error| error.to_string())?;
+        let config = config.replace("\nrank = ", "\nprovider = \"script\"\nrank = ");
+        let provider = "[providers.script]\nkind = \"scripted\"\nscript = \"script.yaml\"\n";
+        scene.write(".querent/config.toml", &format!("{config}\n{provider}"))?;
+        scene.write("script.yaml", script)?;
+        Ok(scene)
+    }
+
+    /// A repository with one commit, and a project in it as it is shipped.
+    fn begun(binary: &Path, workflow: &str) -> Result<Self, String> {
+        let scene = Self { project: Project::empty(binary)? };
+        scene.git(&["init", "--quiet"])?;
+        scene.write("README.md", "A project.\n")?;
+        scene.git(&["add", "README.md"])?;
+        scene.git(&["-c", "user.name=e2e", "-c", "user.email=e2e@localhost", "commit", "--quiet", "-m", "Begin"])?;
+        scene.project.ok(&["init", "--workflow", workflow])?;
         Ok(scene)
     }
 
