@@ -6,6 +6,9 @@ mod killed;
 mod runner;
 mod scene;
 mod stopped;
+#[cfg(unix)]
+mod terminal;
+mod told;
 mod waves;
 
 use std::path::Path;
@@ -49,6 +52,11 @@ pub(super) const SUITE: Suite = Suite {
         Case { name: "a program that is killed: the item says so", run: abuse::dies },
         Case { name: "a program that leaves children: they end with it", run: abuse::leaves_children },
         Case { name: "secrets of the environment are in no record and in no output", run: abuse::tells_secrets },
+        #[cfg(unix)]
+        Case { name: "on a terminal: a live line for each item, and none is left at Ctrl-C", run: terminal::live },
+        #[cfg(unix)]
+        Case { name: "on a terminal with --json: JSON lines and nothing else", run: terminal::json },
+        Case { name: "without a terminal: plain lines, or JSON lines", run: told::run },
         Case { name: "told to stop: it ends well, and the next run goes on", run: stopped::terminated },
         Case { name: "interrupted: it ends well, and the next run goes on", run: stopped::interrupted },
         Case { name: "two runners on one project: every turn once", run: stopped::doubled },

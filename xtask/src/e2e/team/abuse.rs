@@ -14,7 +14,7 @@ use crate::e2e::project::{hold, list, same};
 const MEMORY: u64 = 128 << 10;
 
 /// Somebody who waits for a person, so that the run goes on until it is told to stop.
-const WAITS: &str = "
+pub(super) const WAITS: &str = "
 - when: {agent: architect, step: design}
   emit: [{type: REQUEST, request: {action: ask_user_input, topic: Tea, prompt: Green or black?, blocking: true}}]
 ";

@@ -9,19 +9,19 @@ use super::scene::Scene;
 use crate::e2e::project::{hold, list, same, words};
 
 /// The engineer's first turn: it asks.
-const ASKS: &str = "
+pub(super) const ASKS: &str = "
 - when: {agent: engineer, turn: 1}
   emit: [{type: REQUEST, request: {action: ask, topic: Sessions, prompt: Where do they live?, blocking: true}}]
 ";
 
 /// The architect's answer to everything.
-const ANSWERS: &str = "
+pub(super) const ANSWERS: &str = "
 - when: {agent: architect}
   emit: [{type: RESULT, result: {answer: In Redis., evidence: ADR-7, uncertainty: none}}]
 ";
 
 /// The engineer is satisfied, in whatever turn.
-const RESOLVES: &str = "
+pub(super) const RESOLVES: &str = "
 - when: {agent: engineer}
   emit:
     - {type: REQUEST, request: {action: resolve, question: 'CLR-{item}-001', note: Redis it is.}}
