@@ -2,6 +2,7 @@
 
 mod abuse;
 mod clarification;
+mod demo;
 mod killed;
 mod runner;
 mod scene;
@@ -57,6 +58,8 @@ pub(super) const SUITE: Suite = Suite {
         #[cfg(unix)]
         Case { name: "on a terminal with --json: JSON lines and nothing else", run: terminal::json },
         Case { name: "without a terminal: plain lines, or JSON lines", run: told::run },
+        Case { name: "the demo is answered in the inbox, and goes on to its digest", run: demo::answered },
+        Case { name: "the fast demo waits for nobody, and its inbox stays", run: demo::fast },
         Case { name: "told to stop: it ends well, and the next run goes on", run: stopped::terminated },
         Case { name: "interrupted: it ends well, and the next run goes on", run: stopped::interrupted },
         Case { name: "two runners on one project: every turn once", run: stopped::doubled },

@@ -57,10 +57,15 @@ impl Runner {
     }
 
     fn wait_until(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Result<Value, String> {
+        let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_default();
+        self.wait_for_line(what, |line| is_it(&read(line))).map(|line| read(&line))
+    }
+
+    /// Waits for a line.
+    pub(super) fn wait_for_line(&mut self, what: &str, is_it: impl Fn(&str) -> bool) -> Result<String, String> {
         while let Some(line) = self.next()? {
-            let record: Value = serde_json::from_str(&line).unwrap_or_default();
-            if is_it(&record) {
-                return Ok(record);
+            if is_it(&line) {
+                return Ok(line);
             }
         }
         Err(format!("it ended before {what}: {}", self.told.join("\n")))
@@ -91,7 +96,8 @@ impl Runner {
         }
     }
 
-    fn end(&mut self) -> Result<ExitStatus, String> {
+    /// Waits for its end, whatever that is.
+    pub(super) fn end(&mut self) -> Result<ExitStatus, String> {
         while self.next()?.is_some() {}
         let status = self.child.wait().map_err(|error| error.to_string())?;
         self.has_ended = true;
