@@ -1,6 +1,6 @@
 //! The HTTP server: how soon it tells, how many it can keep waiting, and how much it takes at once.
 
-mod client;
+pub(crate) mod client;
 mod crowd;
 mod load;
 

@@ -4,20 +4,27 @@
 //! …) and reports the median of the rounds' ratios.
 
 mod commands;
+mod contention;
+mod cycle;
 mod http;
 mod mcp;
 mod measure;
+mod peers;
 mod process;
+mod report;
 mod rows;
 mod seed;
 mod served;
 mod survey;
 mod team;
+mod waiting;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
-use crate::rows::Row;
+use crate::rows::{Measured, Row};
 
 /// Errors end the run; there is nothing to recover.
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -39,6 +46,8 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Outcome<bool> {
     match words {
         ["client", dir, item, commands] => commands::client(dir.as_ref(), item, commands.parse()?).map(|()| true),
+        ["contend", dir, pairs] => contention::contend(dir.as_ref(), pairs.parse()?).map(|()| true),
+        ["drive", dir] => cycle::drive(dir.as_ref()).map(|()| true),
         ["rss", program, arguments @ ..] => process::print_rss(program, arguments).map(|()| true),
         options => {
             let quick = options.contains(&"--quick");
@@ -48,21 +57,30 @@ fn run(words: &[&str]) -> Outcome<bool> {
             if let Some(other) = options.iter().find(|it| !known(it)) {
                 return Err(format!("`{other}` is no option; there are --quick, --json and --only=GROUP").into());
             }
-            let rows = rows::all(quick, only, &mut |text| {
+            let start = Instant::now();
+            let measured = rows::all(quick, only, &mut |text| {
                 let _ = writeln!(io::stderr(), "{text}");
             })?;
-            print(&rows, json)?;
-            Ok(rows.iter().all(|row| row.holds))
+            print(&measured, json)?;
+            // The report is that of a whole run.
+            if !quick && only.is_none() {
+                let docs = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs");
+                report::write(&docs, &measured, start.elapsed().as_secs_f64() / 60.0)?;
+            }
+            Ok(measured.rows.iter().all(|row| row.holds))
         }
     }
 }
 
-fn print(rows: &[Row], json: bool) -> Outcome<()> {
+fn print(Measured { rows, tables }: &Measured, json: bool) -> Outcome<()> {
     let mut out = io::stdout().lock();
     if json {
         let rows: Vec<_> = rows.iter().map(Row::json).collect();
         writeln!(out, "{}", serde_json::json!({ "rows": rows }))?;
         return Ok(());
+    }
+    for table in tables {
+        writeln!(out, "{}", table.text())?;
     }
     writeln!(out, "{:<62} {:>9}  {:<8} holds  measured", "what", "ratio", "reach")?;
     for row in rows {

@@ -1,7 +1,7 @@
 //! The MCP server against one that is written with `FastMCP` and keeps everything in memory, and what waiting costs.
 
-mod http;
-mod stdio;
+pub(crate) mod http;
+pub(crate) mod stdio;
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -161,7 +161,7 @@ fn waiting(dir: &Path) -> Outcome<Row> {
     Ok(Row::at_most("MCP, 1,000 calls wait in one process, MB", megabytes, 100.0, format!("{megabytes:.1} MB")))
 }
 
-fn answer(hub: &Handle, question: &QuestionId) -> Outcome<()> {
+pub(crate) fn answer(hub: &Handle, question: &QuestionId) -> Outcome<()> {
     let answer = Action::Answer { question: question.clone(), answer: json!("Postgres"), note: None };
     let architect: Party = "architect".parse()?;
     accepted::<Value>(hub, question.item.as_str(), architect, answer).map(drop)
@@ -182,13 +182,13 @@ fn initialized() -> String {
     json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()
 }
 
-fn call(id: usize, tool: &str, arguments: &Value) -> String {
+pub(crate) fn call(id: usize, tool: &str, arguments: &Value) -> String {
     let params = json!({ "name": tool, "arguments": arguments });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
 }
 
 /// What a tool said, if it did not refuse.
-fn said(message: &str) -> Outcome<Value> {
+pub(crate) fn said(message: &str) -> Outcome<Value> {
     let mut message: Value = serde_json::from_str(message)?;
     match message["result"]["structuredContent"].take() {
         Value::Object(said) if message["result"]["isError"] != true => Ok(Value::Object(said)),

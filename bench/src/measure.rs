@@ -18,6 +18,16 @@ pub(crate) fn median(mut rounds: Vec<f64>) -> f64 {
     rounds.get(rounds.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// The value that so many percent of these do not exceed.
+pub(crate) fn part(values: &[u64], percent: usize) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    #[expect(clippy::cast_precision_loss, reason = "times here are far below 2^52")]
+    let value = sorted.get(at).copied().unwrap_or_default() as f64;
+    value
+}
+
 /// What `count` things a second are, if they took since `start`.
 pub(crate) fn rate(count: usize, start: Instant) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]

@@ -14,6 +14,11 @@ pub(crate) fn querent() -> Outcome<PathBuf> {
     if path.exists() { Ok(path) } else { Err("build it first: cargo build --release -p querent".into()) }
 }
 
+/// The version of that binary.
+pub(crate) fn version() -> &'static str {
+    concat!("querent ", env!("CARGO_PKG_VERSION"))
+}
+
 /// Seconds that one run takes, from start to end.
 pub(crate) fn seconds(program: &Path, arguments: &[&str], dir: &Path) -> Outcome<f64> {
     let start = Instant::now();

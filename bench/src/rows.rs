@@ -7,13 +7,17 @@ use tempfile::TempDir;
 
 use crate::Outcome;
 use crate::commands::{project, rate_of_threads};
+use crate::contention;
+use crate::cycle;
 use crate::http;
 use crate::mcp;
 use crate::measure::{median, raw_append, raw_group};
 use crate::process::{alternate, querent, rate_of_processes, rss, seconds};
+use crate::report::Table;
 use crate::seed::Seeder;
 use crate::survey::{Place, on_disk};
 use crate::team;
+use crate::waiting;
 
 /// One line of the table.
 pub(crate) struct Row {
@@ -39,43 +43,78 @@ impl Row {
     }
 }
 
+/// What a group found: rows that must hold, and tables for the report.
+#[derive(Default)]
+pub(crate) struct Measured {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) tables: Vec<Table>,
+}
+
+impl From<Vec<Row>> for Measured {
+    fn from(rows: Vec<Row>) -> Self {
+        Self { rows, tables: Vec::new() }
+    }
+}
+
+/// Where it is told what is being measured.
+type Progress<'a> = &'a mut dyn FnMut(&str);
+
 /// A group of rows that are measured together: its name, what it measures, and how.
-type Group = (&'static str, &'static str, fn(&Path, bool) -> Outcome<Vec<Row>>);
+type Group = (&'static str, &'static str, fn(&Path, bool, Progress<'_>) -> Outcome<Measured>);
 
 /// The groups, in the order of the table.
 const GROUPS: &[Group] = &[
-    ("clients", "durable commands of one client and of 64", |run, quick| threads(run, if quick { 5 } else { 15 })),
-    ("processes", "durable commands of 8 processes", |run, quick| processes(run, if quick { 5 } else { 15 })),
-    ("lists", "a project of 1,000 items and one of 10,000", |run, quick| lists(run, rounds(quick))),
-    ("history", "a journal of 1,000 events and one of 1,000,000", |run, quick| history(run, rounds(quick))),
-    ("item", "an item of 10 settled questions and one of 10,000", |run, quick| long_item(run, rounds(quick))),
-    ("survey", "what is open in a small project and in a large one", |run, quick| surveys(run, rounds(quick))),
-    ("mcp", "the MCP server, and one written with FastMCP", |run, quick| mcp::rows(run, if quick { 5 } else { 15 })),
-    ("http", "the HTTP server, many clients, and one written with FastAPI", http::rows),
-    ("team", "a clarification, from the question to the answer", |run, quick| {
-        team::rows(run, if quick { 31 } else { 101 })
+    ("cycle", "Querent, and what people use instead", cycle::measure),
+    ("contention", "whole processes, and 32 of them on one item", contention::measure),
+    ("waiting", "thousands who wait in one process", waiting::measure),
+    ("clients", "durable commands of one client and of 64", |run, quick, _| {
+        Ok(threads(run, if quick { 5 } else { 15 })?.into())
     }),
-    ("binary", "the release binary", |_, _| size()),
+    ("processes", "durable commands of 8 processes", |run, quick, _| {
+        Ok(processes(run, if quick { 5 } else { 15 })?.into())
+    }),
+    ("lists", "a project of 1,000 items and one of 10,000", |run, quick, _| Ok(lists(run, rounds(quick))?.into())),
+    ("history", "a journal of 1,000 events and one of 1,000,000", |run, quick, _| {
+        Ok(history(run, rounds(quick))?.into())
+    }),
+    ("item", "an item of 10 settled questions and one of 10,000", |run, quick, _| {
+        Ok(long_item(run, rounds(quick))?.into())
+    }),
+    ("survey", "what is open in a small project and in a large one", |run, quick, _| {
+        Ok(surveys(run, rounds(quick))?.into())
+    }),
+    ("mcp", "the MCP server, and one written with FastMCP", |run, quick, _| {
+        Ok(mcp::rows(run, if quick { 5 } else { 15 })?.into())
+    }),
+    ("http", "the HTTP server, many clients, and one written with FastAPI", |run, quick, _| {
+        Ok(http::rows(run, quick)?.into())
+    }),
+    ("team", "a clarification, from the question to the answer", |run, quick, _| {
+        Ok(team::rows(run, if quick { 31 } else { 101 })?.into())
+    }),
+    ("binary", "the release binary", |_, _, _| Ok(size()?.into())),
 ];
 
 fn rounds(quick: bool) -> usize {
     if quick { 15 } else { 51 }
 }
 
-/// All rows, or those of one group. `quick` measures fewer rounds of the same.
-pub(crate) fn all(quick: bool, only: Option<&str>, progress: &mut dyn FnMut(&str)) -> Outcome<Vec<Row>> {
+/// All groups, or one. `quick` measures fewer rounds of the same.
+pub(crate) fn all(quick: bool, only: Option<&str>, progress: Progress<'_>) -> Outcome<Measured> {
     let chosen: Vec<&Group> = GROUPS.iter().filter(|(name, ..)| only.is_none_or(|only| only == *name)).collect();
     if chosen.is_empty() {
         let names: Vec<&str> = GROUPS.iter().map(|(name, ..)| *name).collect();
         return Err(format!("there is no such group; there are {}", names.join(", ")).into());
     }
     let run = run_dir()?;
-    let mut rows = Vec::new();
+    let mut all = Measured::default();
     for (name, what, measure) in chosen {
         progress(&format!("{name}: {what}"));
-        rows.extend(measure(run.path(), quick)?);
+        let Measured { rows, tables } = measure(run.path(), quick, progress)?;
+        all.rows.extend(rows);
+        all.tables.extend(tables);
     }
-    Ok(rows)
+    Ok(all)
 }
 
 /// The directory of a run, on a disk and not in memory. It stays until the run ends: some file systems are slow to make files

@@ -1,5 +1,7 @@
 //! Builds the benchmarks and the binary that they measure, and runs them.
 
+mod peers;
+
 use std::process::Command;
 
 use crate::cache::Cache;
@@ -13,6 +15,8 @@ const RUNNER: &str = "gungraun-runner";
 const FASTMCP: Packages = Packages { folder: "bench-python", file: "bench/fastmcp/requirements.txt" };
 /// What the HTTP server is held against.
 const FASTAPI: Packages = Packages { folder: "bench-fastapi", file: "bench/fastapi/requirements.txt" };
+/// The groups in which the peers are measured.
+const PEERS_IN: [&str; 2] = ["cycle", "contention"];
 
 /// `cargo xtask bench [core | instructions] [--quick] [--json] [--only=GROUP]`.
 pub(crate) fn run(options: &[String]) -> Result<(), Failure> {
@@ -32,16 +36,18 @@ fn table(options: &[String]) -> Result<(), Failure> {
     }
     let cache = Cache::of_user().map_err(Failure)?;
     let only = options.iter().find_map(|it| it.strip_prefix("--only="));
+    let is_measured = |group: &str| only.is_none_or(|only| only == group);
     for (group, name, packages) in [("mcp", "FastMCP", FASTMCP), ("http", "FastAPI", FASTAPI)] {
-        if only.is_none_or(|only| only == group) && !packages.are_installed(&cache) {
+        if is_measured(group) && !packages.are_installed(&cache) {
             let otherwise = format!("{name} could not be installed; it needs Python 3.11 with venv and pip");
             succeed(&mut packages.install(&cache), &otherwise)?;
         }
     }
+    let peers = if PEERS_IN.iter().any(|group| is_measured(group)) { peers::install(&cache)? } else { Vec::new() };
     let run = ["run", "--release", "--locked", "--quiet", "-p", "querent-bench", "--"];
     let mut bench = cargo();
     bench.args(run).args(options).env("QUERENT_BENCH_PYTHON", FASTMCP.python(&cache));
-    bench.env("QUERENT_BENCH_FASTAPI", FASTAPI.python(&cache));
+    bench.env("QUERENT_BENCH_FASTAPI", FASTAPI.python(&cache)).envs(peers);
     succeed(&mut bench, "a row does not hold, or could not be measured; see above")
 }
 

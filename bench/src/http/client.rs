@@ -12,7 +12,7 @@ use crate::Outcome;
 const BUFFER: usize = 2 << 10;
 
 /// A client that calls, and waits for the reply before it calls again.
-pub(super) struct Client {
+pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     port: u16,
 }
@@ -24,20 +24,20 @@ struct Head {
 }
 
 impl Client {
-    pub(super) async fn connect(port: u16) -> Outcome<Self> {
+    pub(crate) async fn connect(port: u16) -> Outcome<Self> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: BufReader::with_capacity(BUFFER, stream), port })
     }
 
     /// What a path has, which must be there.
-    pub(super) async fn get(&mut self, path: &str) -> Outcome<Vec<u8>> {
+    pub(crate) async fn get(&mut self, path: &str) -> Outcome<Vec<u8>> {
         self.ask_for(path, "").await?;
         self.reply().await
     }
 
     /// What comes of a call that must succeed.
-    pub(super) async fn post(&mut self, path: &str, body: &str) -> Outcome<Vec<u8>> {
+    pub(crate) async fn post(&mut self, path: &str, body: &str) -> Outcome<Vec<u8>> {
         let request = format!(
             "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             self.port,
@@ -48,13 +48,13 @@ impl Client {
     }
 
     /// Asks for a path; the reply is read later.
-    pub(super) async fn ask_for(&mut self, path: &str, headers: &str) -> Outcome<()> {
+    pub(crate) async fn ask_for(&mut self, path: &str, headers: &str) -> Outcome<()> {
         let request = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\n{headers}\r\n", self.port);
         Ok(self.stream.write_all(request.as_bytes()).await?)
     }
 
     /// The body of the next reply, which must be a success.
-    pub(super) async fn reply(&mut self) -> Outcome<Vec<u8>> {
+    pub(crate) async fn reply(&mut self) -> Outcome<Vec<u8>> {
         let Head { status, length } = self.head().await?;
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).await?;
@@ -66,7 +66,7 @@ impl Client {
     }
 
     /// Follows the events from now on. The server follows too when this returns: it says so first.
-    pub(super) async fn events(mut self) -> Outcome<Events> {
+    pub(crate) async fn events(mut self) -> Outcome<Events> {
         self.ask_for("/events", "accept: text/event-stream\r\n").await?;
         match self.head().await?.status {
             200 => Ok(Events { stream: self.stream, text: Vec::new() }),
@@ -89,22 +89,22 @@ impl Client {
 }
 
 /// A stream of events.
-pub(super) struct Events {
+pub(crate) struct Events {
     stream: BufReader<TcpStream>,
     /// What has come and is not read yet.
     text: Vec<u8>,
 }
 
 /// One of them.
-pub(super) struct Event {
-    pub(super) id: u64,
-    pub(super) kind: String,
-    pub(super) data: String,
+pub(crate) struct Event {
+    pub(crate) id: u64,
+    pub(crate) kind: String,
+    pub(crate) data: String,
 }
 
 impl Events {
     /// The next event.
-    pub(super) async fn next(&mut self) -> Outcome<Event> {
+    pub(crate) async fn next(&mut self) -> Outcome<Event> {
         loop {
             if let Some(end) = self.text.windows(2).position(|pair| pair == b"\n\n") {
                 let block: Vec<u8> = self.text.drain(..end + 2).collect();
@@ -144,7 +144,7 @@ async fn line(stream: &mut BufReader<TcpStream>) -> Outcome<String> {
 }
 
 /// The data of an envelope that says yes.
-pub(super) fn data(body: &[u8]) -> Outcome<Value> {
+pub(crate) fn data(body: &[u8]) -> Outcome<Value> {
     let mut envelope: Value = serde_json::from_slice(body)?;
     match envelope["ok"].as_bool() {
         Some(true) => Ok(envelope["data"].take()),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Outcome;
 
 /// A connection with its session.
-pub(super) struct Client {
+pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     path: &'static str,
     port: u16,
@@ -17,7 +17,7 @@ pub(super) struct Client {
 
 impl Client {
     /// A client of its own.
-    pub(super) fn connect(port: u16, path: &'static str) -> Outcome<Self> {
+    pub(crate) fn connect(port: u16, path: &'static str) -> Outcome<Self> {
         let stream = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         stream.set_nodelay(true)?;
         let mut client = Self { stream: BufReader::new(stream), path, port, session: None };
@@ -27,12 +27,27 @@ impl Client {
     }
 
     /// What a tool says.
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<Value> {
-        super::said(&self.post(&super::call(1, tool, arguments))?)
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<Value> {
+        self.begin(tool, arguments)?;
+        self.end()
     }
 
-    /// Posts a message; the reply is the last line of data, whether it comes as a stream of events or as one piece.
+    /// Calls a tool; what it says is read later.
+    pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) -> Outcome<()> {
+        self.send(&super::call(1, tool, arguments))
+    }
+
+    /// What the tool says that was called.
+    pub(crate) fn end(&mut self) -> Outcome<Value> {
+        super::said(&self.reply()?)
+    }
+
     fn post(&mut self, message: &str) -> Outcome<String> {
+        self.send(message)?;
+        self.reply()
+    }
+
+    fn send(&mut self, message: &str) -> Outcome<()> {
         let Self { path, port, .. } = *self;
         let session = self.session.as_ref().map(|it| format!("mcp-session-id: {it}\r\n")).unwrap_or_default();
         let request = format!(
@@ -41,7 +56,11 @@ impl Client {
              content-length: {}\r\n\r\n{message}",
             message.len()
         );
-        self.stream.get_mut().write_all(request.as_bytes())?;
+        Ok(self.stream.get_mut().write_all(request.as_bytes())?)
+    }
+
+    /// The reply to a message is the last line of data, whether it comes as a stream of events or as one piece.
+    fn reply(&mut self) -> Outcome<String> {
         let body = self.body()?;
         let data = body.lines().rev().find_map(|line| line.strip_prefix("data:").map(str::trim));
         Ok(data.unwrap_or(&body).to_owned())

@@ -12,7 +12,7 @@ use crate::measure::rate;
 use crate::served::memory;
 
 /// A server, and the connection to it. It ends with its input.
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -20,7 +20,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts a server and shakes hands with it.
-    pub(super) fn start(program: &Path, arguments: &[&str], dir: &Path) -> Outcome<Self> {
+    pub(crate) fn start(program: &Path, arguments: &[&str], dir: &Path) -> Outcome<Self> {
         let mut child = Command::new(program)
             .args(arguments)
             .current_dir(dir)
@@ -38,19 +38,24 @@ impl Server {
     }
 
     /// The most memory that it has needed so far, in bytes.
-    pub(super) fn most_memory(&self) -> Outcome<u64> {
+    pub(crate) fn most_memory(&self) -> Outcome<u64> {
         memory(self.child.id(), "VmHWM")
     }
 
+    /// Ends it whatever it is at.
+    pub(crate) fn kill(&mut self) -> Outcome<()> {
+        Ok(self.child.kill()?)
+    }
+
     /// Sends a message.
-    pub(super) fn send(&mut self, message: &str) -> Outcome<()> {
+    pub(crate) fn send(&mut self, message: &str) -> Outcome<()> {
         let input = self.input.as_mut().ok_or("no input")?;
         input.write_all(format!("{message}\n").as_bytes())?;
         Ok(input.flush()?)
     }
 
     /// The next message.
-    pub(super) fn line(&mut self) -> Outcome<String> {
+    pub(crate) fn line(&mut self) -> Outcome<String> {
         let mut line = String::new();
         if self.output.read_line(&mut line)? == 0 {
             return Err("the server ended".into());
@@ -59,13 +64,13 @@ impl Server {
     }
 
     /// What a tool says.
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<Value> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<Value> {
         self.send(&super::call(1, tool, arguments))?;
         super::said(&self.line()?)
     }
 
     /// How many calls a second are answered, with so many in flight. Each reply is seen to be one.
-    pub(super) fn rate(&mut self, tool: &str, in_flight: usize, count: usize) -> Outcome<f64> {
+    pub(crate) fn rate(&mut self, tool: &str, in_flight: usize, count: usize) -> Outcome<f64> {
         let start = Instant::now();
         for sent in 0..count + in_flight {
             if sent >= in_flight && !self.line()?.contains("\"structuredContent\"") {

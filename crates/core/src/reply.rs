@@ -12,7 +12,7 @@ use crate::assumption::Assumption;
 use crate::command::{Action, Command, SharedAction, SharedCommand};
 use crate::event::{Event, Record};
 use crate::id::{AgentName, QuestionId, SessionId, TokenId};
-use crate::item::Stage;
+use crate::item::{Item, Stage};
 use crate::party::Party;
 use crate::path::ProjectPath;
 use crate::question::{Question, Status};
@@ -192,15 +192,15 @@ pub struct AlertReply {
 
 impl AskReply {
     /// The question as it is now.
-    pub fn of(state: &State, question: &Question) -> Self {
+    pub fn of(item: Option<&Item>, question: &Question) -> Self {
         Self {
             question_id: question.id.clone(),
             status: question.status,
             to: question.to.clone(),
             round: question.round,
             max_rounds: question.max_rounds,
-            item_stage: stage(state),
-            resume_stage: state.item.as_ref().and_then(|item| item.resume_stage.clone()),
+            item_stage: item.map(|item| item.stage.clone()),
+            resume_stage: item.and_then(|item| item.resume_stage.clone()),
             answer: question.answer.clone(),
             reused: false,
             advice: advice(question),
@@ -210,21 +210,18 @@ impl AskReply {
 
 impl AnswerReply {
     /// The question as somebody finds it who waited for it.
-    pub fn now(state: &State, question: &Question) -> Self {
-        let goes_on = state
-            .item
-            .as_ref()
-            .is_some_and(|item| !item.has_ended() && !matches!(item.stage, Stage::AwaitingInput | Stage::Blocked));
+    pub fn now(item: &Item, question: &Question) -> Self {
+        let goes_on = !item.has_ended() && !matches!(item.stage, Stage::AwaitingInput | Stage::Blocked);
         let resumed = !question.status.is_open() && question.resume_stage.is_some() && goes_on;
-        Self::of(state, question, resumed)
+        Self::of(Some(item), question, resumed)
     }
 
     /// The question as it is now; `resumed` says whether its settling let the item go on.
-    pub fn of(state: &State, question: &Question, resumed: bool) -> Self {
+    pub fn of(item: Option<&Item>, question: &Question, resumed: bool) -> Self {
         Self {
             question_id: question.id.clone(),
             status: question.status,
-            item_stage: stage(state),
+            item_stage: item.map(|item| item.stage.clone()),
             resumed,
             answer: question.answer.clone(),
         }
@@ -246,12 +243,14 @@ pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Env
         }
         (Action::FollowUp { prompt, .. }, Some(question), _) => {
             let advice = advice_on_follow_up(question, prompt);
-            Envelope::ok(&AskReply { advice, ..AskReply::of(state, question) })
+            Envelope::ok(&AskReply { advice, ..AskReply::of(state.item.as_ref(), question) })
         }
-        (Action::Ask(_), Some(question), _) => Envelope::ok(&AskReply { reused, ..AskReply::of(state, question) }),
+        (Action::Ask(_), Some(question), _) => {
+            Envelope::ok(&AskReply { reused, ..AskReply::of(state.item.as_ref(), question) })
+        }
         (Action::Answer { .. } | Action::AnswerRound { .. }, Some(question), _) => {
             let resumed = records.iter().any(|record| matches!(record.event, Event::ItemResumed(_)));
-            Envelope::ok(&AnswerReply::of(state, question, resumed))
+            Envelope::ok(&AnswerReply::of(state.item.as_ref(), question, resumed))
         }
         (_, Some(question), _) => Envelope::ok(&StatusReply {
             question_id: question.id.clone(),

@@ -173,7 +173,9 @@ impl Handle {
 
     /// An item, after what is due on it.
     pub fn item(&self, id: &ItemId) -> Result<Item, Refusal> {
-        self.item_and_snapshot(id).map(|(item, _)| item).map_err(|refusal| self.with_nearest(refusal))
+        self.item_and_snapshot(id)
+            .map(|(item, _)| Arc::unwrap_or_clone(item))
+            .map_err(|refusal| self.with_nearest(refusal))
     }
 
     /// All items, sorted by id, after what is due.
@@ -206,7 +208,7 @@ impl Handle {
     }
 
     /// The same, with its item.
-    pub fn question_and_item(&self, id: &QuestionId) -> Result<(Question, Item), Refusal> {
+    pub fn question_and_item(&self, id: &QuestionId) -> Result<(Question, Arc<Item>), Refusal> {
         let (item, snapshot) = self.item_and_snapshot(&id.item).map_err(|refusal| self.with_nearest(refusal))?;
         match snapshot.question(id)? {
             Some(question) => Ok((question, item)),
@@ -265,7 +267,7 @@ impl Handle {
             let question = snapshot.question(&item.question_id(number))?;
             answered.extend(question.filter(|question| question.answer.is_some()));
         }
-        Ok((item, open, answered))
+        Ok((Arc::unwrap_or_clone(item), open, answered))
     }
 
     /// The sessions of all items, after what is due.
@@ -306,15 +308,18 @@ impl Handle {
         Ok(true)
     }
 
-    fn item_and_snapshot(&self, id: &ItemId) -> Result<(Item, Box<dyn Snapshot + '_>), Refusal> {
+    fn item_and_snapshot(&self, id: &ItemId) -> Result<(Arc<Item>, Box<dyn Snapshot + '_>), Refusal> {
+        let there = |snapshot: &dyn Snapshot| match snapshot.item(id)? {
+            Some(item) => Ok(item),
+            None => State::default().item(id).cloned().map(Arc::new),
+        };
         let snapshot = self.inner.journal.read()?;
-        let item = snapshot.item(id)?.map_or_else(|| State::default().item(id).cloned(), Ok)?;
+        let item = there(&*snapshot)?;
         if !self.settle(&item)? {
             return Ok((item, snapshot));
         }
         let snapshot = self.inner.journal.read()?;
-        let item = snapshot.item(id)?.map_or_else(|| State::default().item(id).cloned(), Ok)?;
-        Ok((item, snapshot))
+        Ok((there(&*snapshot)?, snapshot))
     }
 
     /// Items after what is due on them, with the snapshot that they are from.
@@ -350,7 +355,7 @@ impl Handle {
 pub(crate) fn all(snapshot: &dyn Snapshot, which: Which) -> Result<Vec<Item>, Refusal> {
     let mut items = Vec::new();
     for id in snapshot.items(which)? {
-        items.extend(snapshot.item(&id)?);
+        items.extend(snapshot.item(&id)?.map(Arc::unwrap_or_clone));
     }
     Ok(items)
 }

@@ -111,7 +111,7 @@ impl Handle {
         if let Some(item) = named.map(|id| snapshot.item(&id)).transpose()?.flatten()
             && item.sessions.contains_key(session)
         {
-            return Ok(Some(item));
+            return Ok(Some(Arc::unwrap_or_clone(item)));
         }
         let items = all(&*snapshot, which)?.into_iter();
         let seats = items.filter_map(|item| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use querent_core::reply::AnswerReply;
-use querent_core::{QuestionId, Record, Refusal, State, Status};
+use querent_core::{QuestionId, Record, Refusal, Status};
 use querent_journal::Watch;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -50,8 +50,7 @@ impl Handle {
                 if !question.status.is_open() {
                     // The caller acts on the answer: it must be durable first.
                     self.inner.journal.sync()?;
-                    let state = State { item: Some(item), ..State::default() };
-                    return Ok(Awaited::Settled(AnswerReply::now(&state, &question)));
+                    return Ok(Awaited::Settled(AnswerReply::now(&item, &question)));
                 }
                 (question.status, item.open.values().filter_map(|open| open.due).min())
             };

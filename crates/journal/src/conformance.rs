@@ -105,7 +105,7 @@ pub fn verify(journal: &dyn Journal) -> Result<Vec<Record>, Broken> {
                 continue;
             }
         };
-        same(&format!("item {id}"), &snapshot.item(id)?, &state.item)?;
+        same(&format!("item {id}"), &snapshot.item(id)?.as_deref(), &state.item.as_ref())?;
         for (id, question) in &state.questions {
             same(&format!("question {id}"), &snapshot.question(id)?.as_ref(), &Some(question))?;
         }

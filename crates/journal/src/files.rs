@@ -255,16 +255,7 @@ impl Journal for Files {
     }
 
     fn sync(&self) -> Result<(), Error> {
-        let layout = &self.shared.layout;
-        let mut last = 1;
-        while layout.has(&layout.segment(last + 1)) {
-            last += 1;
-        }
-        let path = layout.segment(last);
-        if !layout.has(&path) {
-            return Ok(());
-        }
-        layout.disk().open(&path, Open::Read).and_then(|segment| segment.sync_data()).map_err(Error::io("sync", &path))
+        self.shared.sync()
     }
 
     fn watch(&self, wake: Wake) -> Result<Watch, Error> {

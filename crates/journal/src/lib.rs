@@ -103,8 +103,8 @@ pub trait Snapshot {
     /// The number of the last record; 0 if there is none.
     fn head(&self) -> u64;
 
-    /// An item.
-    fn item(&self, id: &ItemId) -> Result<Option<Item>, Error>;
+    /// An item. It may be shared: it grows with all that was ever asked on it.
+    fn item(&self, id: &ItemId) -> Result<Option<Arc<Item>>, Error>;
 
     /// A question with its thread.
     fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error>;

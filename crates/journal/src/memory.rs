@@ -1,7 +1,7 @@
 //! The journal in memory: a real engine, for tests and simulation. Nothing outlives the process.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use querent_core::{
     ComponentName, Envelope, Item, ItemId, Moment, Operation, OperationId, Question, QuestionId, Record, Shared, State,
@@ -131,8 +131,8 @@ impl Snapshot for Frozen {
         self.head
     }
 
-    fn item(&self, id: &ItemId) -> Result<Option<Item>, Error> {
-        Ok(self.states.get(id).and_then(|state| state.item.clone()))
+    fn item(&self, id: &ItemId) -> Result<Option<Arc<Item>>, Error> {
+        Ok(self.states.get(id).and_then(|state| state.item.clone()).map(Arc::new))
     }
 
     fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error> {

@@ -15,7 +15,7 @@ pub(super) fn an_update_is_read_at_once(journal: &Arc<dyn Journal>, script: &Scr
 
     let snapshot = journal.read()?;
     let item = snapshot.item(&"42".parse()?)?;
-    same("the stage", &item.map(|item| item.stage), &Some(Stage::AwaitingInput))?;
+    same("the stage", &item.map(|item| item.stage.clone()), &Some(Stage::AwaitingInput))?;
     let question = snapshot.question(&asked.question_id)?;
     same("the prompt", &question.map(|question| question.prompt).as_deref(), &Some("Which bank?"))?;
 

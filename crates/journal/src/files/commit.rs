@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use querent_core::Envelope;
 
+use super::disk::{DiskFile, Open};
 use super::flush::{Flushed, LedgersLock};
 use super::layout::Layout;
 use super::lock::{self, Lock};
@@ -31,6 +32,9 @@ pub(crate) struct Shared {
     options: Options,
     gate: Mutex<Gate>,
     pub(crate) writer: Mutex<Writer>,
+    /// Up to where this process has synced the log, and the segment of that place. Held while it syncs: whoever needs what is being
+    /// synced waits, and need not sync it again.
+    synced: Mutex<Option<(Place, Arc<dyn DiskFile>)>>,
     /// Where readers of records stopped, so that they need not begin at the start of a segment.
     pub(crate) stops: Mutex<BTreeMap<u64, Place>>,
     /// What readers know, if the process stays.
@@ -103,6 +107,7 @@ impl Shared {
             options,
             gate: Mutex::default(),
             writer: Mutex::new(Writer { lock: None, store: None }),
+            synced: Mutex::default(),
             stops: Mutex::default(),
             view: Mutex::default(),
             watcher: Watcher::default(),
@@ -182,16 +187,45 @@ impl Shared {
         let settled = self.follow(&mut store);
         drop(lock);
         self.reach(Step::Unlocked)?;
-        let file = store.log().file();
+        let (file, place) = (store.log().file(), store.log().place);
         writer.store = settled.is_ok().then_some(store);
         drop(writer);
+        let mut synced = hold(&self.synced);
         // A sync of the one log covers every earlier line, whoever wrote it.
         file.sync_data().map_err(Error::io("sync", &self.layout.journal()))?;
+        if synced.as_ref().is_none_or(|(known, _)| *known < place) {
+            *synced = Some((place, file));
+        }
+        drop(synced);
         self.reach(Step::Synced)?;
         if wrote && self.options.ledgers == Ledgers::Deferred {
             self.fall_behind();
         }
         Ok(replies)
+    }
+
+    /// Makes durable what is in the log, whoever wrote it.
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        let synced = hold(&self.synced);
+        // What this process synced is never cut, so the length tells whether that is all.
+        let is_all = synced.as_ref().is_some_and(|(place, segment)| {
+            segment.length().is_ok_and(|length| length == place.end)
+                && !self.layout.has(&self.layout.segment(place.segment + 1))
+        });
+        let mut last = synced.as_ref().map_or(1, |(place, _)| place.segment);
+        drop(synced);
+        if is_all {
+            return Ok(());
+        }
+        while self.layout.has(&self.layout.segment(last + 1)) {
+            last += 1;
+        }
+        let path = self.layout.segment(last);
+        if !self.layout.has(&path) {
+            return Ok(());
+        }
+        let opened = self.layout.disk().open(&path, Open::Read);
+        opened.and_then(|segment| segment.sync_data()).map_err(Error::io("sync", &path))
     }
 
     /// Lets what is derived follow, if it should.

@@ -80,12 +80,12 @@ impl Snapshot for Reader<'_> {
         self.view.place.seq
     }
 
-    fn item(&self, id: &ItemId) -> Result<Option<Item>, Error> {
+    fn item(&self, id: &ItemId) -> Result<Option<Arc<Item>>, Error> {
         let known = self.view.known().and_then(|known| known.items.get(id).map(Arc::clone));
-        if let Some(item) = known {
-            return Ok(Some(Arc::unwrap_or_clone(item)));
+        if known.is_some() {
+            return Ok(known);
         }
-        let item = self.read_item(id)?;
+        let item = self.read_item(id)?.map(Arc::new);
         if let (Some(item), Some(mut known)) = (&item, self.view.known()) {
             known.keep_item(item);
         }
@@ -201,7 +201,8 @@ impl Reader<'_> {
 
     /// Whether the log has never heard of the item, so that a missing ledger is no loss.
     fn is_new(&self, id: &ItemId) -> Result<bool, Error> {
-        if let Some(checkpoint) = &self.view.checkpoint
+        // The view's own may be an older one, which knows of fewer.
+        if let Some(checkpoint) = self.view.checkpoint.as_ref().and_then(|_| Checkpoint::sound(self.layout))
             && !self.layout.has(&self.layout.item_dir(id))
             && ledger::names(self.layout, &self.layout.items())?.len() as u64 >= checkpoint.items
         {

@@ -20,6 +20,9 @@ use crate::{Error, Which};
 /// How many items, and how many questions, are known at most.
 const MOST_KNOWN: usize = 16_384;
 
+/// After how many lines a view looks how far the ledgers are.
+const LOOK_AGAIN: usize = 64;
+
 /// A view of the log.
 pub(crate) struct View {
     pub(crate) checkpoint: Option<Checkpoint>,
@@ -84,8 +87,13 @@ impl View {
                 known.take_in(entry.record(layout)?);
             }
         }
+        let count = added.len();
         next.tail.extend(added);
-        if let Some(checkpoint) = Checkpoint::sound(layout) {
+        let (before, now) = (next.tail.len() - count, next.tail.len());
+        // The ledgers follow now and then, and so does the look at them: meanwhile the lines are here.
+        if before / LOOK_AGAIN != now / LOOK_AGAIN
+            && let Some(checkpoint) = Checkpoint::sound(layout)
+        {
             next.tail.retain(|entry| entry.head.seq > checkpoint.place.seq);
             next.checkpoint = Some(checkpoint);
         }
@@ -131,11 +139,11 @@ impl Known {
         *list = Some(ids.iter().cloned().collect());
     }
 
-    pub(crate) fn keep_item(&mut self, item: &Item) {
+    pub(crate) fn keep_item(&mut self, item: &Arc<Item>) {
         if self.items.len() >= MOST_KNOWN {
             self.items.clear();
         }
-        self.items.insert(item.id.clone(), Arc::new(item.clone()));
+        self.items.insert(item.id.clone(), Arc::clone(item));
     }
 
     /// Keeps a question, unless nothing can happen to it any more: there is no end of those.

@@ -46,23 +46,26 @@ pub(crate) struct Paper {
     pub(crate) colour: bool,
     /// How wide it is; nothing if it is no terminal.
     pub(crate) width: Option<usize>,
+    /// How many lines it shows; nothing if it is no terminal.
+    pub(crate) height: Option<usize>,
 }
 
 impl Paper {
     /// What standard output is.
     pub(crate) fn stdout() -> Self {
         let out = io::stdout();
-        let width = terminal_size::terminal_size_of(&out).map(|(width, _)| usize::from(width.0));
-        Self { colour: colour_on(&out), width: width.filter(|width| *width > 0) }
+        let size = terminal_size::terminal_size_of(&out).filter(|(width, _)| width.0 > 0);
+        let (width, height) = size.map(|(width, height)| (usize::from(width.0), usize::from(height.0))).unzip();
+        Self { colour: colour_on(&out), width, height }
     }
 
     /// What standard error is.
     pub(crate) fn stderr() -> Self {
-        Self { colour: colour_on(&io::stderr()), width: None }
+        Self { colour: colour_on(&io::stderr()), width: None, height: None }
     }
 
     /// A file.
-    pub(crate) const PLAIN: Self = Self { colour: false, width: None };
+    pub(crate) const PLAIN: Self = Self { colour: false, width: None, height: None };
 }
 
 impl Page {

@@ -104,7 +104,7 @@ mod tests {
     use crate::cli::output::Paper;
 
     fn written(table: Table, width: Option<usize>) -> String {
-        let mut page = Page::new(Paper { colour: false, width });
+        let mut page = Page::new(Paper { colour: false, width, height: None });
         table.write(&mut page);
         page.into_text()
     }

@@ -1,7 +1,9 @@
 //! One call of a tool: who makes it, on which item, and through which hub.
 
+use std::sync::Arc;
+
 use querent_core::{
-    Action, Command, Envelope, ItemId, OperationId, Party, Question, QuestionId, Refusal, SharedCommand, State, Via,
+    Action, Command, Envelope, Item, ItemId, OperationId, Party, Question, QuestionId, Refusal, SharedCommand, Via,
 };
 use querent_hub::Handle;
 use rmcp::ErrorData;
@@ -102,11 +104,8 @@ impl Call {
     }
 
     /// A question as it is now, with its item.
-    pub(crate) fn question(&self, id: &QuestionId) -> Result<(Question, State), Halt> {
-        self.look(|hub| {
-            let (question, item) = hub.question_and_item(id)?;
-            Ok((question, State { item: Some(item), ..State::default() }))
-        })
+    pub(crate) fn question(&self, id: &QuestionId) -> Result<(Question, Arc<Item>), Halt> {
+        self.look(|hub| hub.question_and_item(id))
     }
 
     /// Binds what is sealed to this caller and tool.

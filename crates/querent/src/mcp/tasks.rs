@@ -35,11 +35,11 @@ pub(crate) fn begun(call: &Call, question: &Question) -> Option<CreateTaskResult
 pub(crate) fn get(server: &Server, id: &str, context: RequestContext<RoleServer>) -> Result<GetTaskResult, ErrorData> {
     let name = named(id)?;
     let call = Call::of_task(server, name.tool.name, context);
-    let (question, state) = call.question(&name.question).map_err(response_error)?;
+    let (question, item) = call.question(&name.question).map_err(response_error)?;
     let payload = if question.status.is_open() && server.is_cancelled(id) {
         TaskPayload::Cancelled
     } else if !question.status.is_open() {
-        let result = CallToolResult::from(tools::waited(name.tool, &state, &question));
+        let result = CallToolResult::from(tools::waited(name.tool, &item, &question));
         TaskPayload::Completed { result: object(serde_json::to_value(result)) }
     } else {
         match elicitation::forms(&call, &question) {

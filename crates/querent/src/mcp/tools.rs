@@ -18,7 +18,7 @@ mod settle;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use querent_core::{Question, State, nearest};
+use querent_core::{Item, Question, nearest};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, ErrorCode, JsonObject, MetaObject, Tool as Listed, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -57,7 +57,7 @@ pub(crate) struct Tool {
     run: fn(JsonObject, Call) -> Running,
 }
 
-type Waited = fn(&State, &Question) -> Said;
+type Waited = fn(&Item, &Question) -> Said;
 type Running = Pin<Box<dyn Future<Output = Result<Said, Halt>> + Send>>;
 
 /// What a call of it does to the world.
@@ -106,8 +106,8 @@ impl Tool {
 }
 
 /// What a tool that waited tells of its question.
-pub(crate) fn waited(tool: &Tool, state: &State, question: &Question) -> Said {
-    tool.waited.map_or_else(|| Said::new(&(), ""), |waited| waited(state, question))
+pub(crate) fn waited(tool: &Tool, item: &Item, question: &Question) -> Said {
+    tool.waited.map_or_else(|| Said::new(&(), ""), |waited| waited(item, question))
 }
 
 /// All tools, as clients see them.

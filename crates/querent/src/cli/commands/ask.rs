@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use querent_core::reply::AskReply;
-use querent_core::{Action, Ask, Blocker, Category, Choice, Fallback, Kind, QuestionId, Refusal, Risk, Span, State};
+use querent_core::{Action, Ask, Blocker, Category, Choice, Fallback, Kind, QuestionId, Refusal, Risk, Span};
 use querent_hub::Handle;
 use serde_json::{Value, json};
 
@@ -168,9 +168,8 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<u8, Failure> {
 
 /// The question as it is when it is settled, or when the wait has run out.
 fn now(hub: &Handle, id: &QuestionId) -> Result<AskReply, Refusal> {
-    let question = hub.question(id)?;
-    let state = State { item: Some(hub.item(&id.item)?), ..State::default() };
-    Ok(AskReply::of(&state, &question))
+    let (question, item) = hub.question_and_item(id)?;
+    Ok(AskReply::of(Some(&item), &question))
 }
 
 /// The question that was typed. Everything that can be wrong with it by itself is found here, before anything is opened.

@@ -202,8 +202,8 @@ async fn tell(hub: Handle, mut news: Follower, telling: Telling, mut stopping: w
             biased;
             news = news.next() => news.ok().map(|news| news.record.clone()),
             _ = tick.tick(), if !over => {
-                if let Voice::Live(paper) = voice {
-                    progress.draw(paper, "");
+                if let Voice::Live(_) = voice {
+                    progress.draw("");
                 }
                 continue;
             }
@@ -230,9 +230,9 @@ async fn tell(hub: Handle, mut news: Follower, telling: Telling, mut stopping: w
 
 fn say(progress: &mut Progress, voice: Voice, record: &Record, text: &str) {
     match voice {
-        Voice::Live(paper) => {
+        Voice::Live(_) => {
             progress.see(record);
-            progress.draw(paper, text);
+            progress.draw(text);
         }
         Voice::Plain(_) => {
             let mut out = std::io::stdout().lock();

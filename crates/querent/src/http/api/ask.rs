@@ -1,7 +1,7 @@
 //! Asking, and waiting for the answer.
 
 use querent_core::reply::AskReply;
-use querent_core::{Action, Ask, Blocker, Category, Envelope, ItemId, Kind, QuestionId, Refusal, Risk, Span, State};
+use querent_core::{Action, Ask, Blocker, Category, Envelope, ItemId, Kind, QuestionId, Refusal, Risk, Span};
 use querent_hub::{Awaited, Handle};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn asked(call: &Call) -> Result<(Envelope, Option<std::time::Duration>), Refusal
 /// The question as it is now.
 fn now(hub: &Handle, id: &QuestionId) -> Result<AskReply, Refusal> {
     let (question, item) = hub.question_and_item(id)?;
-    Ok(AskReply::of(&State { item: Some(item), ..State::default() }, &question))
+    Ok(AskReply::of(Some(&item), &question))
 }
 
 fn follow_up(call: &Call) -> Result<Said, Refusal> {

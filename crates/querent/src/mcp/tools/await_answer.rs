@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use querent_core::reply::AnswerReply;
-use querent_core::{Question, QuestionId, State};
+use querent_core::{Item, Question, QuestionId};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
@@ -41,12 +41,12 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let Args { question_id, wait_seconds } = super::read(arguments)?;
     let id = call.resumed()?.unwrap_or(question_id);
     waiting::wait(&call, &id, Patience::of(wait_seconds, USUAL_SECONDS)).await?;
-    let (question, state) = call.question(&id)?;
-    Ok(told(&state, &question))
+    let (question, item) = call.question(&id)?;
+    Ok(told(&item, &question))
 }
 
-fn told(state: &State, question: &Question) -> Said {
-    let reply = AnswerReply::now(state, question);
+fn told(item: &Item, question: &Question) -> Said {
+    let reply = AnswerReply::now(item, question);
     let said = waiting::told(question, Said::new(&reply, waiting::words(question)));
     if question.status.is_open() { said.with("timed_out", true) } else { said }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use querent_core::reply::AskReply;
-use querent_core::{Action, Ask, Blocker, Category, ItemId, Kind, OperationId, Question, Refusal, Risk, State};
+use querent_core::{Action, Ask, Blocker, Category, Item, ItemId, Kind, OperationId, Question, Refusal, Risk};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -97,13 +97,13 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
         (reply.question_id, reply.reused)
     };
     waiting::wait(&call, &id, patience).await?;
-    let (question, state) = call.question(&id)?;
-    Ok(told(&state, &question).with("reused", reused))
+    let (question, item) = call.question(&id)?;
+    Ok(told(&item, &question).with("reused", reused))
 }
 
 /// The question as it is now.
-pub(super) fn told(state: &State, question: &Question) -> Said {
-    waiting::told(question, Said::new(&AskReply::of(state, question), waiting::words(question)))
+pub(super) fn told(item: &Item, question: &Question) -> Said {
+    waiting::told(question, Said::new(&AskReply::of(Some(item), question), waiting::words(question)))
 }
 
 fn input() -> Arc<JsonObject> {
