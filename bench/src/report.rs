@@ -77,11 +77,11 @@ impl Chart {
             let width = (value.max(1.0).log10() / largest * WIDE).max(2.0);
             let class = if *ours { "ours" } else { "theirs" };
             let (base, beside) = (top + 14.0, LEFT + width + 6.0);
-            let _ = write!(
+            let _ = writeln!(
                 bars,
                 "<text x=\"{:.0}\" y=\"{base:.0}\" text-anchor=\"end\">{name}</text>\
                  <rect class=\"{class}\" x=\"{LEFT:.0}\" y=\"{top:.0}\" width=\"{width:.0}\" height=\"18\" rx=\"2\"/>\
-                 <text x=\"{beside:.0}\" y=\"{base:.0}\">{value:.0}</text>\n",
+                 <text x=\"{beside:.0}\" y=\"{base:.0}\">{value:.0}</text>",
                 LEFT - 8.0
             );
             top += STEP;

@@ -49,13 +49,13 @@ impl Cli {
         let [one, other] = OPTIONS.map(|it| format!("{}={it}", it.to_lowercase()));
         let ask = ["ask", "--item", item, "--from", "engineer", "--topic", TOPIC, "--question", &prompt];
         let options = ["--option", &one, "--option", &other, "--json"];
-        let asked = said(self.command(&ask).args(options).output()?.stdout)?;
+        let asked = said(&self.command(&ask).args(options).output()?.stdout)?;
         let id = asked["question_id"].as_str().ok_or("no question")?;
         let waiter =
             self.waits.then(|| self.command(&["await", id, "--timeout", "60s", "--json"]).spawn()).transpose()?;
-        said(self.command(&["answer", id, "--by", "architect", "--answer", ANSWER, "--json"]).output()?.stdout)?;
+        said(&self.command(&["answer", id, "--by", "architect", "--answer", ANSWER, "--json"]).output()?.stdout)?;
         if let Some(waiter) = waiter {
-            let woken = said(waiter.wait_with_output()?.stdout)?;
+            let woken = said(&waiter.wait_with_output()?.stdout)?;
             if woken["answer"]["text"] != ANSWER {
                 return Err(format!("woken for nothing: {woken}").into());
             }
@@ -91,7 +91,7 @@ impl Subject for Cli {
 }
 
 /// The data of an envelope that says yes.
-fn said(output: Vec<u8>) -> Outcome<Value> {
-    let mut envelope: Value = serde_json::from_slice(&output)?;
+fn said(output: &[u8]) -> Outcome<Value> {
+    let mut envelope: Value = serde_json::from_slice(output)?;
     if envelope["ok"] == true { Ok(envelope["data"].take()) } else { Err(format!("refused: {envelope}").into()) }
 }

@@ -224,12 +224,11 @@ impl McpOverPipes {
     }
 
     fn talk(&self) -> Outcome<Box<dyn Talk>> {
-        let (asker, answerer) = match &self.fastmcp {
-            Some((python, program, _)) => (stdio::Server::start(python, &[program, "stdio"], &self.dir)?, None),
-            None => {
-                let of = |agent| stdio::Server::start(&querent()?, &["mcp", "--agent", agent], &self.dir);
-                (of("engineer")?, Some(of("architect")?))
-            }
+        let (asker, answerer) = if let Some((python, program, _)) = &self.fastmcp {
+            (stdio::Server::start(python, &[program, "stdio"], &self.dir)?, None)
+        } else {
+            let of = |agent| stdio::Server::start(&querent()?, &["mcp", "--agent", agent], &self.dir);
+            (of("engineer")?, Some(of("architect")?))
         };
         Ok(Box::new(OverPipes { asker, answerer, woken: None }))
     }

@@ -13,8 +13,8 @@ pub(crate) const ANSWER: &str = OPTIONS[0];
 pub(crate) fn prompt() -> String {
     static ASKED: AtomicU64 = AtomicU64::new(0);
     let table = format!("{}x{}", std::process::id(), ASKED.fetch_add(1, Ordering::Relaxed));
-    let said = "The service needs a place for its sessions, and both candidates are there already. Which of the two shall \
-                it use, given that sessions must survive a restart? This is about the table";
+    let said = "The service needs a place for its sessions, and both candidates are there already. Which of the two shall it \
+                use, if sessions must survive a restart? This is about the table";
     format!("{said:<178} {table:>20}?")
 }
 

@@ -49,7 +49,7 @@ fn finds_each(project: &Project, promised: &Everything, what: &str) {
             let found = project.open().read().unwrap().question(&question.id).unwrap();
             assert_eq!(found.as_ref(), Some(question), "{what}");
         }
-        assert_eq!(project.open().read().unwrap().item(&item.id).unwrap().as_ref(), Some(item), "{what}");
+        assert_eq!(project.open().read().unwrap().item(&item.id).unwrap().as_deref(), Some(item), "{what}");
     }
     for (which, state) in Shared::ALL.into_iter().zip(&promised.2) {
         assert_eq!(project.open().read().unwrap().shared(which).unwrap(), *state, "{what}");

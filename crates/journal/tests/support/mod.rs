@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use querent_core::{Command, Item, ItemId, Question, Shared, State};
@@ -106,7 +107,7 @@ pub(crate) type Everything = (Vec<(Item, Vec<Question>)>, Vec<ItemId>, [State; S
 pub(crate) fn everything(files: &Files) -> Everything {
     let snapshot = files.read().unwrap();
     let items = snapshot.items(Which::All).unwrap().into_iter().map(|id| {
-        let item = snapshot.item(&id).unwrap().unwrap();
+        let item = Arc::unwrap_or_clone(snapshot.item(&id).unwrap().unwrap());
         let questions = (1..=item.asked).map(|n| snapshot.question(&item.question_id(n)).unwrap().unwrap()).collect();
         (item, questions)
     });
