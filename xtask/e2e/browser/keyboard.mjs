@@ -39,33 +39,41 @@ export async function tab(scene) {
   const page = await scene.open("/");
   for (const [name, path] of pages) {
     await scene.go(page, path);
-    const wanted = await page.evaluate(() => {
-      const usable = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), textarea, summary, [tabindex='0']")];
-      const groups = new Map();
-      for (const it of usable.filter((it) => it.checkVisibility())) {
-        const group = it.type === "radio" ? `${it.form.action} ${it.name}` : groups.size;
-        if (!groups.has(group)) groups.set(group, it);
-      }
-      [...groups.keys()].forEach((group, place) => groups.get(group).setAttribute("data-place", place));
-      for (const it of usable.filter((it) => it.type === "radio" && groups.has(`${it.form.action} ${it.name}`))) {
-        it.setAttribute("data-place", groups.get(`${it.form.action} ${it.name}`).dataset.place);
-      }
-      return groups.size;
-    });
-    const reached = new Set();
-    for (let steps = 0; steps < wanted * 2 && reached.size < wanted; steps += 1) {
-      await page.keyboard.press("Tab");
-      const [place, shown, what] = await page.evaluate(() => {
-        const it = document.activeElement;
-        const { outlineStyle, outlineWidth } = getComputedStyle(it);
-        return [it.dataset.place, outlineStyle !== "none" && parseFloat(outlineWidth) >= 2, it.outerHTML.slice(0, 200)];
-      });
-      if (place === undefined) continue;
-      reached.add(place);
-      hold(shown, `${name}: the focus is not seen on ${what}`);
-    }
-    same(reached.size, wanted, `${name}: how many elements Tab reaches`);
+    let found = await byTab(page, name);
+    // A page is live: what it has just heard of may have replaced what was counted.
+    for (let tries = 0; tries < 2 && found.reached !== found.wanted; tries += 1) found = await byTab(page, name);
+    same(found.reached, found.wanted, `${name}: how many elements Tab reaches`);
   }
+}
+
+// How much there is to be used on a page, and how much of it Tab comes by.
+async function byTab(page, name) {
+  const wanted = await page.evaluate(() => {
+    const usable = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), textarea, summary, [tabindex='0']")];
+    const groups = new Map();
+    for (const it of usable.filter((it) => it.checkVisibility())) {
+      const group = it.type === "radio" ? `${it.form.action} ${it.name}` : groups.size;
+      if (!groups.has(group)) groups.set(group, it);
+    }
+    [...groups.keys()].forEach((group, place) => groups.get(group).setAttribute("data-place", place));
+    for (const it of usable.filter((it) => it.type === "radio" && groups.has(`${it.form.action} ${it.name}`))) {
+      it.setAttribute("data-place", groups.get(`${it.form.action} ${it.name}`).dataset.place);
+    }
+    return groups.size;
+  });
+  const reached = new Set();
+  for (let steps = 0; steps < wanted * 2 && reached.size < wanted; steps += 1) {
+    await page.keyboard.press("Tab");
+    const [place, shown, what] = await page.evaluate(() => {
+      const it = document.activeElement;
+      const { outlineStyle, outlineWidth } = getComputedStyle(it);
+      return [it.dataset.place, outlineStyle !== "none" && parseFloat(outlineWidth) >= 2, it.outerHTML.slice(0, 200)];
+    });
+    if (place === undefined) continue;
+    reached.add(place);
+    hold(shown, `${name}: the focus is not seen on ${what}`);
+  }
+  return { reached: reached.size, wanted };
 }
 
 export async function assumptions(scene) {
