@@ -22,8 +22,13 @@ pub(crate) fn version() -> &'static str {
 /// Seconds that one run takes, from start to end.
 pub(crate) fn seconds(program: &Path, arguments: &[&str], dir: &Path) -> Outcome<f64> {
     let start = Instant::now();
-    let status =
-        Command::new(program).args(arguments).current_dir(dir).stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    let status = Command::new(program)
+        .args(arguments)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
     let seconds = start.elapsed().as_secs_f64();
     if status.success() {
         Ok(seconds)
