@@ -25,13 +25,10 @@ const FASTMCP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fastmcp/server.py");
 
 /// How many questions are listed.
 const LISTED: usize = 20;
-/// How many calls wait at once.
-const WAITING: usize = 1_000;
 
 pub(crate) fn rows(dir: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let mut rows = calls(dir, rounds)?;
     rows.push(wake(dir, rounds * 100)?);
-    rows.push(waiting(dir)?);
     Ok(rows)
 }
 
@@ -127,38 +124,6 @@ fn wake(dir: &Path, count: usize) -> Outcome<Row> {
     let p99 = millis[(millis.len() * 99).div_ceil(100) - 1];
     let seen = format!("p50 {:.2} ms, p99 {p99:.2} ms of {count}", median(millis.clone()));
     Ok(Row::at_most("MCP answer in one process, woken in another, p99 ms", p99, 10.0, seen))
-}
-
-/// What a process needs in which many calls wait; each gets its answer.
-fn waiting(dir: &Path) -> Outcome<Row> {
-    let dir = scratch(dir)?;
-    let ids = with_open_questions(&dir, WAITING, 1)?;
-    let mut server = stdio::Server::start(&querent()?, &["mcp", "--agent", "engineer"], &dir)?;
-    for (number, id) in ids.iter().enumerate() {
-        let params = json!({
-            "name": "await_answer",
-            "arguments": { "question_id": id, "wait_seconds": 50 },
-            "_meta": { "progressToken": number },
-        });
-        server
-            .send(&json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params }).to_string())?;
-    }
-    // A sign of life of each shows that all wait.
-    let mut alive = std::collections::BTreeSet::new();
-    while alive.len() < WAITING {
-        let line: Value = serde_json::from_str(&server.line()?)?;
-        alive.insert(line["params"]["progressToken"].as_u64().ok_or_else(|| format!("it does not wait: {line}"))?);
-    }
-    let hub = Handle::stay(&Project::find(&dir)?, "bench")?;
-    ids.iter().try_for_each(|id| answer(&hub, id))?;
-    let mut answered = 0;
-    while answered < WAITING {
-        let line: Value = serde_json::from_str(&server.line()?)?;
-        answered += usize::from(line["result"]["structuredContent"]["status"] == "answered");
-    }
-    #[expect(clippy::cast_precision_loss, reason = "memory here is far below 2^52")]
-    let megabytes = server.most_memory()? as f64 / 1e6;
-    Ok(Row::at_most("MCP, 1,000 calls wait in one process, MB", megabytes, 100.0, format!("{megabytes:.1} MB")))
 }
 
 pub(crate) fn answer(hub: &Handle, question: &QuestionId) -> Outcome<()> {

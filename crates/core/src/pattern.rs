@@ -137,7 +137,7 @@ const CLASSES: [u8; 128] = {
     classes
 };
 
-/// The same for the texts that are most common, in lower case, at a hundredth of the cost. It says what [`unicode_words`] says.
+/// The same for the texts that are most common, in lower case, at a fraction of the cost. It says what [`unicode_words`] says.
 fn ascii_words(text: &str, between: &str) -> String {
     let bytes = text.as_bytes();
     let class = |place: usize| bytes.get(place).and_then(|byte| CLASSES.get(usize::from(*byte))).copied().unwrap_or(0);

@@ -1,4 +1,5 @@
-//! A log is durable only if its name is: also where somebody else made the file or its directory, and died.
+//! A log is durable only if its name is: also where somebody else made the file or its directory, and died. And only what this
+//! process did not sync itself must be synced again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,13 +19,17 @@ use crate::support::{options, script};
 /// The system's disk, on which the names of some directories cannot be made durable; remembers those that were.
 struct Watched {
     disk: Arc<dyn Disk>,
-    fails: Option<&'static str>,
+    fails: Mutex<Option<&'static str>>,
     synced: Mutex<Vec<String>>,
 }
 
 impl Watched {
     fn new(fails: Option<&'static str>) -> Arc<Self> {
-        Arc::new(Self { disk: options().disk, fails, synced: Mutex::default() })
+        Arc::new(Self { disk: options().disk, fails: Mutex::new(fails), synced: Mutex::default() })
+    }
+
+    fn fails(&self, what: &str) -> bool {
+        *self.fails.lock().unwrap() == Some(what)
     }
 
     fn open_in(self: &Arc<Self>, dir: &Path) -> Files {
@@ -34,6 +39,10 @@ impl Watched {
 
 impl Disk for Watched {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+        let is_segment = path.parent().is_some_and(|dir| dir.ends_with("journal"));
+        if self.fails("segment") && is_segment && how == Open::Read {
+            return Err(io::Error::other("the disk cannot be read"));
+        }
         self.disk.open(path, how)
     }
 
@@ -63,7 +72,7 @@ impl Disk for Watched {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         let name = dir.file_name().unwrap().to_str().unwrap();
-        if self.fails == Some(name) {
+        if self.fails(name) {
             return Err(io::Error::other("the process died"));
         }
         self.synced.lock().unwrap().push(name.to_owned());
@@ -133,4 +142,27 @@ fn names_that_are_durable_are_left_alone() {
     script().accept(&next.open_in(&project), "op-2", &Script::open("43").unwrap()).unwrap();
 
     assert!(next.synced.lock().unwrap().is_empty());
+}
+
+#[test]
+fn what_one_synced_itself_is_not_synced_again_and_what_another_wrote_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let other = Watched::new(None).open_in(dir.path());
+    script().accept(&other, "op-1", &Script::open("42").unwrap()).unwrap();
+    let disk = Watched::new(None);
+    let own = disk.open_in(dir.path());
+    // To sync what others wrote, it opens the segment; where that fails, it is seen whether it tries.
+    let sync = || {
+        *disk.fails.lock().unwrap() = Some("segment");
+        let synced = own.sync();
+        *disk.fails.lock().unwrap() = None;
+        synced
+    };
+    sync().unwrap_err();
+
+    script().accept(&own, "op-2", &Script::open("43").unwrap()).unwrap();
+    sync().unwrap();
+
+    script().accept(&other, "op-3", &Script::open("44").unwrap()).unwrap();
+    sync().unwrap_err();
 }
