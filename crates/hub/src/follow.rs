@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use querent_core::{ItemId, Record, Refusal, wire};
 use tokio::sync::broadcast::error::RecvError;
@@ -15,13 +15,23 @@ const BEHIND: usize = 1_024;
 /// How many records are read ahead.
 const AHEAD: usize = 256;
 
-/// A record, and the line that it is: made once for all who pass it on.
+/// A record, and the line that it is: made once for all who pass it on, and not before one does.
 #[derive(Debug)]
 pub struct News {
     /// The record.
-    pub record: Record,
+    pub record: Arc<Record>,
+    line: OnceLock<String>,
+}
+
+impl News {
+    fn of(record: Arc<Record>) -> Arc<Self> {
+        Arc::new(Self { record, line: OnceLock::new() })
+    }
+
     /// One JSON object, as `querent events` prints it.
-    pub line: String,
+    pub fn line(&self) -> &str {
+        self.line.get_or_init(|| wire::encode_record(&self.record))
+    }
 }
 
 /// The one reader. It ends when nobody follows any more.
@@ -92,7 +102,7 @@ impl Handle {
 }
 
 impl Feed {
-    fn tell(&self, record: Record) {
+    fn tell(&self, record: Arc<Record>) {
         if let Some(item) = record.stream.item()
             && let Some(changed) = lock(&self.items).get(item).and_then(Weak::upgrade)
         {
@@ -100,8 +110,7 @@ impl Feed {
         }
         // Without followers of everything there is nothing to pass on.
         if self.news.receiver_count() > 0 {
-            let line = wire::encode_record(&record);
-            let _ = self.news.send(Arc::new(News { record, line }));
+            let _ = self.news.send(News::of(record));
         }
     }
 
@@ -178,8 +187,7 @@ impl Follower {
     fn catch_up(&mut self) -> Result<(), Refusal> {
         let ahead = &mut self.ahead;
         self.hub.inner.journal.records(self.last, &mut |record| {
-            let line = wire::encode_record(&record);
-            ahead.push_back(Arc::new(News { record, line }));
+            ahead.push_back(News::of(record));
             ahead.len() < AHEAD
         })?;
         self.is_behind = ahead.len() == AHEAD;

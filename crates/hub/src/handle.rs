@@ -12,6 +12,8 @@ use querent_core::{
 use querent_journal::files::{Ledgers, Options};
 use querent_journal::{Files, Journal, Snapshot, Update, Which};
 use serde_json::json;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
 
 use crate::clock::{Clock, SystemClock};
 use crate::follow::Feed;
@@ -108,8 +110,8 @@ impl Handle {
 
     /// The same if the item still has this version; else a `conflict` whose details name both. A replay replies as it did.
     pub fn execute_at(&self, command: &Command, version: Option<u64>, operation: Option<OperationId>) -> Envelope {
-        let tried = self.try_execute(command, version, operation);
-        let reply = tried.unwrap_or_else(|refusal| Envelope::refused(&self.with_nearest(refusal)));
+        let update = self.free_quota(command).and_then(|()| self.carry(command, version, operation));
+        let reply = self.passed_on(update.and_then(|update| Ok(self.inner.journal.update(update)?)));
         if matches!(command.action, Action::StartSession { .. } | Action::FinishSession { .. }) {
             // What the monitor cannot do now it does next time; the command is done.
             let _ = self.monitor(false);
@@ -117,33 +119,72 @@ impl Handle {
         reply
     }
 
-    fn try_execute(
+    /// The same, without a thread that waits for the disk. Needs a tokio runtime.
+    pub async fn execute_later(
+        &self,
+        command: Command,
+        version: Option<u64>,
+        operation: Option<OperationId>,
+    ) -> Envelope {
+        let broken_off = |_| {
+            let refusal = Refusal::new(Code::StorageError, "the command broke off", "run querent doctor");
+            Envelope::refused(&refusal)
+        };
+        let looks_around = matches!(command.action, Action::StartSession { .. } | Action::FinishSession { .. });
+        if looks_around || self.may_be_strict(&command) {
+            let hub = self.clone();
+            let executed = spawn_blocking(move || hub.execute_at(&command, version, operation));
+            return executed.await.map_err(drop).unwrap_or_else(broken_off);
+        }
+        let update = match self.carry(&command, version, operation) {
+            Ok(update) => update,
+            Err(refusal) => return self.passed_on(Err(refusal)),
+        };
+        let (done, told) = oneshot::channel();
+        // Who does not want to know any more needs no reply.
+        self.inner.journal.submit(update, Box::new(|it| drop(done.send(it))));
+        told.await.map_err(drop).map_or_else(broken_off, |reply| self.passed_on(reply.map_err(Refusal::from)))
+    }
+
+    fn carry(
         &self,
         command: &Command,
         version: Option<u64>,
         operation: Option<OperationId>,
-    ) -> Result<Envelope, Refusal> {
+    ) -> Result<Update, Refusal> {
         let ticket = match operation {
             Some(id) => Ticket::new(id, command),
             None => Ticket::fresh(random_operation()?, command),
         };
         let rules = self.rules()?;
-        self.free_quota(command, &rules)?;
         let clock = Arc::clone(&self.inner.clock);
         let carry = Carry { command: command.clone(), ticket: ticket.clone(), version, rules, clock };
-        let update = Update { stream: command.item.clone().into(), ticket: Some(ticket), job: Box::new(carry) };
-        let reply = self.inner.journal.update(update)?;
-        // Only a refusal is looked into, to say which item was probably meant. Everything else is passed on as it is.
-        match reply.as_str().starts_with("{\"ok\":true").then_some(()).map_or_else(|| reply.read::<()>(), Ok) {
-            Err(refusal) if refusal.code == Code::ItemNotFound => Err(refusal),
-            _ => Ok(reply),
-        }
+        Ok(Update { stream: command.item.clone().into(), ticket: Some(ticket), job: Box::new(carry) })
+    }
+
+    /// Only a refusal is looked into, to say which item was probably meant. Everything else is passed on as it is.
+    fn passed_on(&self, reply: Result<Envelope, Refusal>) -> Envelope {
+        let refusal = match reply {
+            Ok(reply) if reply.as_str().starts_with("{\"ok\":true") => return reply,
+            Ok(reply) => match reply.read::<()>() {
+                Err(refusal) if refusal.code == Code::ItemNotFound => refusal,
+                _ => return reply,
+            },
+            Err(refusal) => refusal,
+        };
+        Envelope::refused(&self.with_nearest(refusal))
+    }
+
+    /// Whether the question of another item may have to be looked at first.
+    fn may_be_strict(&self, command: &Command) -> bool {
+        let (Action::Ask(_), Some(agent)) = (&command.action, command.by.agent()) else { return false };
+        // Rules that cannot be read are refused where the command is carried out.
+        self.rules().is_ok_and(|rules| rules.agent(agent).is_ok_and(|agent| agent.gate == Gate::Strict))
     }
 
     /// The one strict question that may be active may be over, on an item that nobody has touched since.
-    fn free_quota(&self, command: &Command, rules: &Rules) -> Result<(), Refusal> {
-        let (Action::Ask(_), Some(agent)) = (&command.action, command.by.agent()) else { return Ok(()) };
-        if rules.agent(agent).is_ok_and(|agent| agent.gate == Gate::Strict) {
+    fn free_quota(&self, command: &Command) -> Result<(), Refusal> {
+        if self.may_be_strict(command) {
             let active = self.inner.journal.read()?.shared(Shared::Quota)?.quota.active;
             if let Some(question) = active.filter(|question| question.item != command.item) {
                 self.item(&question.item)?;
@@ -294,7 +335,7 @@ impl Handle {
     }
 
     /// Hands the records after `since` to `each`, in order, until it returns false. Memory does not grow with them.
-    pub fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Refusal> {
+    pub fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Refusal> {
         Ok(self.inner.journal.records(since, each)?)
     }
 

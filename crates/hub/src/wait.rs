@@ -96,14 +96,14 @@ pub(crate) async fn until(end: Option<Instant>) {
 pub struct Subscription {
     hub: Handle,
     since: u64,
-    ahead: VecDeque<Record>,
+    ahead: VecDeque<Arc<Record>>,
     changed: Arc<Notify>,
     _watch: Watch,
 }
 
 impl Subscription {
     /// The next record, as soon as there is one. It is durable.
-    pub async fn next(&mut self) -> Result<Record, Refusal> {
+    pub async fn next(&mut self) -> Result<Arc<Record>, Refusal> {
         loop {
             if let Some(record) = self.ahead.pop_front() {
                 self.since = record.seq;

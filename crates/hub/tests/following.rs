@@ -17,7 +17,7 @@ async fn seen(follower: &mut Follower, count: usize) -> Vec<u64> {
     let mut seqs = Vec::new();
     while seqs.len() < count {
         let news = follower.next().await.unwrap();
-        assert!(news.line.contains(&format!("\"seq\":{}", news.record.seq)), "{}", news.line);
+        assert!(news.line().contains(&format!("\"seq\":{}", news.record.seq)), "{}", news.line());
         seqs.push(news.record.seq);
     }
     seqs

@@ -148,7 +148,7 @@ impl Journal for Deaf {
         self.0.read()
     }
 
-    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+    fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
         self.0.records(since, each)
     }
 

@@ -61,6 +61,7 @@ checks! {
     crowds {
         many_threads_on_one_item_lose_nothing,
         many_threads_on_many_items_lose_nothing,
+        whoever_is_called_back_is_called_once_and_finds_what_it_did,
         one_operation_from_many_threads_has_one_effect,
         readers_beside_writers_see_all_that_was_acknowledged,
     }
@@ -73,7 +74,7 @@ pub fn violations(fresh: &dyn Fn() -> Arc<dyn Journal>) -> Vec<String> {
 }
 
 /// Whether all that can be read follows from the records, which it returns. For a journal that nobody writes to meanwhile.
-pub fn verify(journal: &dyn Journal) -> Result<Vec<Record>, Broken> {
+pub fn verify(journal: &dyn Journal) -> Result<Vec<Arc<Record>>, Broken> {
     let records = records(journal, 0)?;
     let mut states: BTreeMap<Stream, State> = BTreeMap::new();
     for (seq, record) in (1..).zip(&records) {
@@ -114,7 +115,7 @@ pub fn verify(journal: &dyn Journal) -> Result<Vec<Record>, Broken> {
 }
 
 /// A batch is recorded in one piece and an operation is carried out once, so its records stand together.
-fn operations_are_contiguous(records: &[Record]) -> Result<(), Broken> {
+fn operations_are_contiguous(records: &[Arc<Record>]) -> Result<(), Broken> {
     let mut seen: BTreeMap<&OperationId, u64> = BTreeMap::new();
     for record in records {
         let Some(id) = &record.operation_id else { continue };
@@ -126,7 +127,7 @@ fn operations_are_contiguous(records: &[Record]) -> Result<(), Broken> {
 }
 
 /// All records after `since`.
-fn records(journal: &dyn Journal, since: u64) -> Result<Vec<Record>, Broken> {
+fn records(journal: &dyn Journal, since: u64) -> Result<Vec<Arc<Record>>, Broken> {
     let mut records = Vec::new();
     journal.records(since, &mut |record| {
         records.push(record);

@@ -25,7 +25,7 @@ mod watch;
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -34,8 +34,10 @@ use querent_core::{ComponentName, Envelope, Record};
 use self::commit::{Shared, hold};
 use self::disk::Os;
 use self::flush::LedgersLock;
+use self::scan::Entry;
 use self::reader::Reader;
-use crate::{Beat, Error, Journal, Pulse, Snapshot, Update, Wake, Watch};
+use self::view::{Look, View};
+use crate::{Beat, Done, Error, Journal, Pulse, Snapshot, Update, Wake, Watch};
 
 pub use self::disk::{Disk, DiskFile, Identity, Open};
 pub use self::doctor::{Finding, Severity};
@@ -73,6 +75,9 @@ pub enum Ledgers {
 
 /// How many readers of records are remembered.
 const MOST_STOPS: usize = 64;
+
+/// How many lines are handed on at once.
+const MOST_LINES: usize = 512;
 
 /// The steps of a write, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,6 +148,7 @@ impl Options {
 pub struct Files {
     shared: Arc<Shared>,
     flusher: Option<JoinHandle<()>>,
+    clerk: OnceLock<JoinHandle<()>>,
 }
 
 impl Files {
@@ -154,7 +160,7 @@ impl Files {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || shared.flush_when_quiet())
         });
-        Self { shared, flusher }
+        Self { shared, flusher, clerk: OnceLock::new() }
     }
 
     /// Lets the ledgers follow the log now; says whether they do.
@@ -185,6 +191,42 @@ impl Files {
         recover::rewrite_all(layout, &ledgers)
     }
 
+    /// Looks at the view of this process, of which there is one from now on.
+    fn look<T>(&self, how: Look, at: impl FnOnce(&mut View) -> T) -> Result<T, Error> {
+        let Shared { layout, view: kept, .. } = &*self.shared;
+        let mut view = hold(kept);
+        let followed = match view.as_mut() {
+            Some(known) if how == Look::Anew => known.follow(layout),
+            known => Ok(known.is_some()),
+        };
+        if let (Ok(true), Some(known)) = (&followed, view.as_mut()) {
+            return Ok(at(known));
+        }
+        *view = None;
+        drop(view);
+        followed?;
+        // It may have to repair, for which it takes other locks.
+        let opened = View::open(self, layout, self.shared.stays())?;
+        let mut view = hold(kept);
+        match view.as_mut().filter(|other| other.place >= opened.place) {
+            Some(other) => Ok(at(other)),
+            None => Ok(at(view.insert(opened))),
+        }
+    }
+
+    /// The lines after `since`, if they are at hand: at most so many, up to the line `last`.
+    fn lines_at_hand(&self, since: u64, last: &mut u64) -> Option<Vec<Arc<Entry>>> {
+        let mut view = hold(&self.shared.view);
+        let known = view.as_mut()?;
+        if !known.follow(&self.shared.layout).is_ok_and(|is_there| is_there) {
+            *view = None;
+            return None;
+        }
+        *last = (*last).min(known.place.seq);
+        let lines = known.lines_since(since)?.take_while(|entry| entry.head.seq <= *last);
+        Some(lines.take(MOST_LINES).map(Arc::clone).collect())
+    }
+
     /// Brings in order what a reader misses, unless it is there once nobody writes: a writer may be between two steps.
     fn repair_unless(&self, well: impl Fn() -> Result<bool, Error>) -> Result<(), Error> {
         let layout = &self.shared.layout;
@@ -201,11 +243,9 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        if let Some(flusher) = self.flusher.take() {
-            self.shared.close();
-            // It panics only if the process is about to end anyway.
-            let _ = flusher.join();
-        }
+        self.shared.close();
+        // They panic only if the process is about to end anyway.
+        self.clerk.take().into_iter().chain(self.flusher.take()).for_each(|thread| drop(thread.join()));
     }
 }
 
@@ -214,12 +254,32 @@ impl Journal for Files {
         self.shared.update(update)
     }
 
+    fn submit(&self, update: Update, done: Done) {
+        self.clerk.get_or_init(|| {
+            let shared = Arc::clone(&self.shared);
+            std::thread::spawn(move || shared.serve_callers())
+        });
+        self.shared.submit(update, done);
+    }
+
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
         Ok(Box::new(Reader::open(self)?))
     }
 
-    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+    fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
         let layout = &self.shared.layout;
+        let (mut since, mut last) = (since, u64::MAX);
+        while let Some(lines) = self.lines_at_hand(since, &mut last) {
+            for entry in &lines {
+                if !each(Arc::clone(entry.shared_record(layout)?)) {
+                    return Ok(());
+                }
+                since = entry.head.seq;
+            }
+            if since >= last {
+                return Ok(());
+            }
+        }
         let known = hold(&self.shared.stops).range(..=since).next_back().map(|(_, place)| *place);
         let from = known.filter(|place| place.is_in(layout)).unwrap_or_else(|| scan::segment_of(layout, since));
         let mut last = from;
@@ -227,7 +287,7 @@ impl Journal for Files {
         let mut stopped = false;
         let scanned = scan::scan(layout, from, |entry| {
             let place = entry.place;
-            if place.seq > since && !each(entry.into_record(layout)?) {
+            if place.seq > since && !each(Arc::clone(entry.shared_record(layout)?)) {
                 stopped = true;
                 return Err(Error::io("read", layout.dir())(io::ErrorKind::Interrupted.into()));
             }

@@ -28,11 +28,17 @@ pub trait Journal: Send + Sync {
     /// this returns. An operation that was recorded before is not run again; its first reply is returned.
     fn update(&self, update: Update) -> Result<Envelope, Error>;
 
-    /// What is recorded now.
+    /// The same for one who does not wait on a thread of its own: `done` is called once it is durable, or could not be. It is
+    /// called on whatever thread, and must not block.
+    fn submit(&self, update: Update, done: Done) {
+        done(self.update(update));
+    }
+
+    /// What is recorded now; what is recorded while one reads may be in it too.
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error>;
 
     /// Hands the records after `since` to `each`, in order, until it returns false. Memory does not grow with them.
-    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error>;
+    fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error>;
 
     /// Makes durable whatever can be read now. Whoever acts on a record in the world calls this first.
     fn sync(&self) -> Result<(), Error>;
@@ -56,11 +62,15 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
         (**self).update(update)
     }
 
+    fn submit(&self, update: Update, done: Done) {
+        (**self).submit(update, done);
+    }
+
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
         (**self).read()
     }
 
-    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+    fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
         (**self).records(since, each)
     }
 
@@ -84,6 +94,9 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
         (**self).watch(wake)
     }
 }
+
+/// What is called when an update is durable, or could not be made so.
+pub type Done = Box<dyn FnOnce(Result<Envelope, Error>) + Send>;
 
 /// What is called after a change.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;

@@ -21,7 +21,7 @@ pub struct Memory {
 
 #[derive(Default)]
 struct Inner {
-    records: Vec<Record>,
+    records: Vec<Arc<Record>>,
     states: BTreeMap<ItemId, State>,
     shared: State,
     operations: HashMap<OperationId, Operation>,
@@ -61,7 +61,7 @@ impl Journal for Memory {
         for batch in applied.batches {
             for mut record in batch.records {
                 record.seq = inner.records.len() as u64 + 1;
-                inner.records.push(record);
+                inner.records.push(Arc::new(record));
             }
             inner.operations.extend(batch.operation.map(|operation| (operation.id.clone(), operation)));
         }
@@ -88,9 +88,9 @@ impl Journal for Memory {
         }))
     }
 
-    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+    fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
         let from = usize::try_from(since).unwrap_or(usize::MAX);
-        let later: Vec<Record> = self.lock().records.iter().skip(from).cloned().collect();
+        let later: Vec<Arc<Record>> = self.lock().records.iter().skip(from).cloned().collect();
         later.into_iter().all(each);
         Ok(())
     }

@@ -76,7 +76,7 @@ impl Journal for Kept {
         self.files.read()
     }
 
-    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+    fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
         self.files.records(since, each)
     }
 
@@ -124,7 +124,7 @@ impl Journal for Reopened {
         Box::leak(Box::new(self.open())).read()
     }
 
-    fn records(&self, since: u64, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Error> {
+    fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
         self.open().records(since, each)
     }
 

@@ -5,6 +5,7 @@
 mod support;
 
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -177,7 +178,7 @@ fn a_writer_at_work_is_not_mistaken_for_damage() {
 
 /// The log is dense, and the ledgers are not behind what was read from it.
 fn look(project: &Project) {
-    let mut seen: Vec<Record> = Vec::new();
+    let mut seen: Vec<Arc<Record>> = Vec::new();
     let mut push = |record| {
         seen.push(record);
         true

@@ -282,7 +282,7 @@ impl World {
     /// Takes in what was recorded since.
     pub(crate) fn observe(&mut self, process: &Running) -> Result<(), Violation> {
         let mut lines = Vec::new();
-        let read = process.files.records(self.model.seq(), &mut |record: Record| {
+        let read = process.files.records(self.model.seq(), &mut |record: Arc<Record>| {
             lines.push((record.event.type_name(), wire::encode_record(&record)));
             true
         });
@@ -298,7 +298,7 @@ impl World {
     /// The whole journal, as lines.
     pub(crate) fn everything(process: &Running) -> Result<Vec<String>, Violation> {
         let mut lines = Vec::new();
-        let read = process.files.records(0, &mut |record: Record| {
+        let read = process.files.records(0, &mut |record: Arc<Record>| {
             lines.push(wire::encode_record(&record));
             true
         });

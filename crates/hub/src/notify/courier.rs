@@ -111,10 +111,10 @@ impl Courier {
             let pause = next.map(|next| Duration::from_millis(next.since(self.hub.now()).as_millis()));
             tokio::select! {
                 record = subscription.next() => {
-                    let event = record?.event;
-                    alarmed |= matches!(event, Event::AlertRaised(_));
-                    if let Some(id) = event.question() {
-                        if settles(&event) {
+                    let record = record?;
+                    alarmed |= matches!(record.event, Event::AlertRaised(_));
+                    if let Some(id) = record.event.question() {
+                        if settles(&record.event) {
                             self.tidy(id).await;
                             errors.remove(id);
                         }

@@ -87,7 +87,7 @@ impl Scene {
         let mut records = Vec::new();
         self.hub
             .records(0, &mut |record| {
-                records.push(record);
+                records.push(Arc::unwrap_or_clone(record));
                 true
             })
             .unwrap();

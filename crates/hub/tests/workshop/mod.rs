@@ -179,7 +179,7 @@ impl Workshop {
     pub(crate) fn records(&self) -> Vec<Record> {
         let mut records = Vec::new();
         let mut keep = |record| {
-            records.push(record);
+            records.push(Arc::unwrap_or_clone(record));
             true
         };
         self.hub.records(0, &mut keep).unwrap();
@@ -232,7 +232,7 @@ pub(crate) fn only(items: &[&str]) -> TeamOptions {
 }
 
 /// The next record of this type.
-pub(crate) async fn next(news: &mut Follower, name: &str) -> Record {
+pub(crate) async fn next(news: &mut Follower, name: &str) -> Arc<Record> {
     loop {
         let record = in_time(news.next()).await.unwrap().record.clone();
         if record.event.type_name() == name {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 
 use querent_core::reply::AskReply;
@@ -38,6 +38,38 @@ pub(super) fn many_threads_on_many_items_lose_nothing(
     let log = verify(&**journal)?;
     same("the number of records", &log.len(), &(THREADS * (1 + QUESTIONS * 2)))?;
     same("the number of items", &journal.read()?.items(Which::All)?.len(), &THREADS)
+}
+
+pub(super) fn whoever_is_called_back_is_called_once_and_finds_what_it_did(
+    journal: &Arc<dyn Journal>,
+    script: &Script,
+) -> Result<(), Broken> {
+    script.accept(&**journal, "op-open", &Script::open("42")?)?;
+    let (called, calls) = mpsc::channel();
+    let submitted = THREADS * QUESTIONS;
+
+    // Some wait for a callback and some on their threads, all of them for each other.
+    at_once(THREADS, |thread| {
+        for number in 0..QUESTIONS {
+            let name = format!("op-{thread}-{number}");
+            let ask = Script::ask("42", &format!("Which one of {name}?"))?;
+            let called = called.clone();
+            journal.submit(script.update(&name, &ask), Box::new(move |done| drop(called.send((name, done)))));
+            script.accept(&**journal, &format!("op-wait-{thread}-{number}"), &Script::ask("42", "Which way?")?)?;
+        }
+        Ok(())
+    })?;
+    drop(called);
+
+    let mut names = BTreeSet::new();
+    for (name, done) in calls {
+        let asked: AskReply = done?.read()?;
+        ensure(names.insert(name.clone()), || format!("{name} was called twice"))?;
+        let found = journal.read()?.question(&asked.question_id)?;
+        ensure(found.is_some_and(|it| it.prompt.contains(&name)), || format!("{name} does not find its question"))?;
+    }
+    same("those who were called", &names.len(), &submitted)?;
+    verify(&**journal).map(drop)
 }
 
 pub(super) fn one_operation_from_many_threads_has_one_effect(

@@ -17,7 +17,7 @@ use super::store::Store;
 use super::view::View;
 use super::watch::Watcher;
 use super::{Ledgers, Options, Step, recover};
-use crate::{Error, Update};
+use crate::{Done, Error, Update};
 
 /// How many lines the ledgers may be behind before writers wait for them.
 const FARTHEST_BEHIND: usize = 16_384;
@@ -37,11 +37,13 @@ pub(crate) struct Shared {
     synced: Mutex<Option<(Place, Arc<dyn DiskFile>)>>,
     /// Where readers of records stopped, so that they need not begin at the start of a segment.
     pub(crate) stops: Mutex<BTreeMap<u64, Place>>,
-    /// What readers know, if the process stays.
-    pub(crate) view: Mutex<Option<Arc<View>>>,
+    /// What readers know. No other lock is taken while it is held.
+    pub(crate) view: Mutex<Option<View>>,
     pub(crate) watcher: Watcher,
     lag: Mutex<Lag>,
     woken: Condvar,
+    /// The thread that commits for those who wait on none is to lead.
+    summoned: Condvar,
 }
 
 /// Where updates of this process wait for each other: one thread commits for all that wait.
@@ -49,12 +51,33 @@ pub(crate) struct Shared {
 struct Gate {
     waiting: Vec<Waiting>,
     busy: bool,
+    /// Whether the clerk is to lead, and whether it is to end.
+    summons: bool,
+    closing: bool,
 }
 
-/// An update, and where its thread listens.
+/// An update, and who is told what became of it.
 struct Waiting {
     update: Update,
-    thread: mpsc::SyncSender<Turn>,
+    whom: Whom,
+}
+
+/// Who waits for an update.
+enum Whom {
+    /// A thread, which listens there.
+    Thread(mpsc::SyncSender<Turn>),
+    /// Nobody: it is called back. The clerk leads in its place.
+    Callback(Done),
+}
+
+impl Whom {
+    fn tell(self, done: Result<Envelope, Error>) {
+        match self {
+            // A thread that listens no more needs no reply.
+            Self::Thread(thread) => drop(thread.send(Turn::Done(done))),
+            Self::Callback(call) => call(done),
+        }
+    }
 }
 
 /// What a thread that waits is told.
@@ -113,6 +136,7 @@ impl Shared {
             watcher: Watcher::default(),
             lag: Mutex::default(),
             woken: Condvar::new(),
+            summoned: Condvar::new(),
         }
     }
 
@@ -121,8 +145,10 @@ impl Shared {
         self.options.ledgers != Ledgers::Prompt
     }
 
-    /// Ends the thread that lets the ledgers follow, after a last time.
+    /// Ends the thread that lets the ledgers follow, after a last time, and the clerk.
     pub(crate) fn close(&self) {
+        hold(&self.gate).closing = true;
+        self.summoned.notify_all();
         hold(&self.lag).closing = true;
         self.woken.notify_all();
     }
@@ -132,7 +158,7 @@ impl Shared {
         let (thread, turns) = mpsc::sync_channel(2);
         let mut gate = hold(&self.gate);
         let lead = !std::mem::replace(&mut gate.busy, true);
-        gate.waiting.push(Waiting { update, thread });
+        gate.waiting.push(Waiting { update, whom: Whom::Thread(thread) });
         drop(gate);
         if lead {
             self.lead();
@@ -149,18 +175,40 @@ impl Shared {
         }
     }
 
-    /// Commits all that wait, and tells each thread; then another leads, if more have come.
+    /// Has the update committed by somebody else, who calls back.
+    pub(crate) fn submit(&self, update: Update, done: Done) {
+        let mut gate = hold(&self.gate);
+        gate.waiting.push(Waiting { update, whom: Whom::Callback(done) });
+        if !std::mem::replace(&mut gate.busy, true) {
+            gate.summons = true;
+            drop(gate);
+            self.summoned.notify_one();
+        }
+    }
+
+    /// The life of the clerk: the thread that commits for those who wait on none.
+    pub(crate) fn serve_callers(&self) {
+        let mut gate = hold(&self.gate);
+        loop {
+            if std::mem::take(&mut gate.summons) {
+                drop(gate);
+                self.lead();
+                gate = hold(&self.gate);
+            } else if gate.closing {
+                return;
+            } else {
+                gate = self.summoned.wait(gate).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Commits all that wait, and tells each; then another leads, if more have come.
     fn lead(&self) {
         let _passing = Passing(self);
         let mut waiting = std::mem::take(&mut hold(&self.gate).waiting);
-        // A thread that listens no more needs no reply.
         match self.commit(&mut waiting) {
-            Ok(replies) => waiting.iter().zip(replies).for_each(|(it, reply)| {
-                let _ = it.thread.send(Turn::Done(Ok(reply)));
-            }),
-            Err(error) => waiting.iter().for_each(|it| {
-                let _ = it.thread.send(Turn::Done(Err(error.again())));
-            }),
+            Ok(replies) => waiting.into_iter().zip(replies).for_each(|(it, reply)| it.whom.tell(Ok(reply))),
+            Err(error) => waiting.into_iter().for_each(|it| it.whom.tell(Err(error.again()))),
         }
     }
 
@@ -182,26 +230,46 @@ impl Shared {
             replies.push(store.run(&mut it.update)?);
         }
         self.reach(Step::Decided)?;
+        self.watcher.expect(store.log().file(), store.end().end);
         let wrote = store.write()?;
         // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
         let settled = self.follow(&mut store);
         drop(lock);
         self.reach(Step::Unlocked)?;
         let (file, place) = (store.log().file(), store.log().place);
+        self.show(&mut store, &file);
         writer.store = settled.is_ok().then_some(store);
         drop(writer);
-        let mut synced = hold(&self.synced);
-        // A sync of the one log covers every earlier line, whoever wrote it.
-        file.sync_data().map_err(Error::io("sync", &self.layout.journal()))?;
-        if synced.as_ref().is_none_or(|(known, _)| *known < place) {
-            *synced = Some((place, file));
+        let synced = self.sync_up_to(place, file);
+        if wrote {
+            self.watcher.wake();
         }
-        drop(synced);
+        synced?;
         self.reach(Step::Synced)?;
         if wrote && self.options.ledgers == Ledgers::Deferred {
             self.fall_behind();
         }
         Ok(replies)
+    }
+
+    /// Lets those who read in this process see what was written: they need not read it again.
+    fn show(&self, store: &mut Store, file: &Arc<dyn DiskFile>) {
+        let mut view = hold(&self.view);
+        let (before, lines) = store.unshown();
+        view.iter_mut().for_each(|view| view.add(before, lines, file));
+        if view.as_ref().is_some_and(View::is_forgotten) {
+            *view = None;
+        }
+    }
+
+    /// A sync of the one log covers every earlier line, whoever wrote it.
+    fn sync_up_to(&self, place: Place, file: Arc<dyn DiskFile>) -> Result<(), Error> {
+        let mut synced = hold(&self.synced);
+        file.sync_data().map_err(Error::io("sync", &self.layout.journal()))?;
+        if synced.as_ref().is_none_or(|(known, _)| *known < place) {
+            *synced = Some((place, file));
+        }
+        Ok(())
     }
 
     /// Makes durable what is in the log, whoever wrote it.
@@ -301,6 +369,7 @@ impl Shared {
         drop(lock);
         match flushed {
             Flushed::To(checkpoint) => {
+                hold(&self.view).iter_mut().for_each(|view| view.flushed(checkpoint.clone()));
                 if let Some(store) = hold(&self.writer).store.as_mut() {
                     store.flushed(&checkpoint)?;
                 }
@@ -326,8 +395,16 @@ struct Passing<'a>(&'a Shared);
 impl Drop for Passing<'_> {
     fn drop(&mut self) {
         let mut gate = hold(&self.0.gate);
-        // Its channel has room: it is told to lead once, and that it is done once.
-        gate.busy = gate.waiting.first().is_some_and(|next| next.thread.send(Turn::Lead).is_ok());
+        gate.busy = match gate.waiting.first().map(|next| &next.whom) {
+            // Its channel has room: it is told to lead once, and that it is done once.
+            Some(Whom::Thread(thread)) => thread.send(Turn::Lead).is_ok(),
+            Some(Whom::Callback(_)) => {
+                gate.summons = true;
+                self.0.summoned.notify_one();
+                true
+            }
+            None => false,
+        };
     }
 }
 

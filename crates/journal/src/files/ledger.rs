@@ -155,7 +155,8 @@ fn or_in_new_dir(disk: &dyn Disk, path: &Path, step: impl Fn() -> io::Result<()>
 /// The two files change places, where the system can do that and there are two. Some file systems write a file out when a rename
 /// replaces another by it; a ledger need not be durable, and every sync of the log would wait for it.
 fn put(disk: &dyn Disk, spare: &Path, path: &Path) -> io::Result<()> {
-    disk.exchange(spare, path).or_else(|_| disk.rename(spare, path))
+    let exchanged = if disk.exists(path) { disk.exchange(spare, path) } else { Err(io::ErrorKind::NotFound.into()) };
+    exchanged.or_else(|_| disk.rename(spare, path))
 }
 
 /// Marks the item as an active one, or not. Says by how much the number of marks changed.

@@ -1,7 +1,7 @@
 //! Reading the log: whole batches, line by line. A line is known by its head; it is decoded only where it is needed.
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use querent_core::Record;
 use querent_core::wire::{self, Damage, Head, Line};
@@ -21,32 +21,32 @@ pub(crate) struct Entry {
     pub(crate) place: Place,
     /// As it stands in the log; empty if this process wrote it.
     bytes: Vec<u8>,
-    record: OnceLock<Box<Record>>,
+    record: OnceLock<Arc<Record>>,
 }
 
 impl Entry {
     /// A line that this process wrote.
     pub(crate) fn written(head: Head, start: Start, place: Place, record: Record) -> Self {
-        Self { head, start, place, bytes: Vec::new(), record: OnceLock::from(Box::new(record)) }
+        Self { head, start, place, bytes: Vec::new(), record: OnceLock::from(Arc::new(record)) }
     }
 
     /// What happened. Decoded once.
     pub(crate) fn record(&self, layout: &Layout) -> Result<&Record, Error> {
+        self.shared_record(layout).map(Arc::as_ref)
+    }
+
+    /// The same, for one who keeps it.
+    pub(crate) fn shared_record(&self, layout: &Layout) -> Result<&Arc<Record>, Error> {
         if let Some(record) = self.record.get() {
             return Ok(record);
         }
         let record = self.decode(layout)?;
-        Ok(self.record.get_or_init(|| Box::new(record)))
+        Ok(self.record.get_or_init(|| Arc::new(record)))
     }
 
     /// What happened, if that was asked before.
     pub(crate) fn known_record(&self) -> Option<&Record> {
-        self.record.get().map(Box::as_ref)
-    }
-
-    /// What happened, for one who needs it alone.
-    pub(crate) fn into_record(mut self, layout: &Layout) -> Result<Record, Error> {
-        self.record.take().map_or_else(|| self.decode(layout), |record| Ok(*record))
+        self.record.get().map(Arc::as_ref)
     }
 
     fn decode(&self, layout: &Layout) -> Result<Record, Error> {

@@ -1,6 +1,7 @@
 //! What a writer does under the lock: catch up, run updates, write lines, bring the derived files up to date.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use querent_core::wire::{self, Head, Line};
 use querent_core::{
@@ -30,7 +31,7 @@ pub(crate) struct Store {
     /// The index of what is flushed, if it is at hand.
     index: Option<Index>,
     /// The lines after the checkpoint: the derived files do not hold them yet.
-    tail: Vec<Entry>,
+    tail: Vec<Arc<Entry>>,
     /// The operations among them, by the seq of their line.
     recent: HashMap<OperationId, u64>,
     held: HashMap<Stream, Held>,
@@ -40,6 +41,8 @@ pub(crate) struct Store {
     fresh: HashMap<OperationId, Operation>,
     /// The tail's length before them.
     written: usize,
+    /// The last line that the rest of the process was shown.
+    shown: Place,
 }
 
 /// A stream at hand.
@@ -70,6 +73,7 @@ impl Store {
             buffer: Vec::new(),
             fresh: HashMap::new(),
             written: 0,
+            shown: checkpoint.place,
         })
     }
 
@@ -161,12 +165,21 @@ impl Store {
             let start = Start { segment: last.segment, offset: last.end };
             let end = Place { segment: last.segment, end: last.end + length as u64, seq, crc };
             self.fresh.extend(operation.map(|it| (it.id.clone(), it)));
-            self.tail.push(Entry::written(head, start, end, record));
+            self.tail.push(Arc::new(Entry::written(head, start, end, record)));
         }
     }
 
+    /// The lines since this was asked last, those of others too, and the line before them; none if not all are at hand.
+    pub(crate) fn unshown(&mut self) -> (Place, &[Arc<Entry>]) {
+        let before = std::mem::replace(&mut self.shown, self.log.place);
+        let first = self.tail.partition_point(|entry| entry.head.seq <= before.seq);
+        let lines = &self.tail[first..];
+        let follows = lines.first().is_some_and(|entry| entry.head.seq == before.seq + 1);
+        (before, if follows { lines } else { &[] })
+    }
+
     /// The end of the log, with what is encoded and not written.
-    fn end(&self) -> Place {
+    pub(crate) fn end(&self) -> Place {
         if self.tail.len() > self.written {
             self.tail.last().map_or(self.log.place, |entry| entry.place)
         } else {
@@ -245,9 +258,9 @@ impl Store {
             });
             self.hold(id, state);
         }
-        let opens = |it: &&Entry| it.head.version == 1 && it.head.stream.item().is_some();
+        let opens = |it: &&Arc<Entry>| it.head.version == 1 && it.head.stream.item().is_some();
         let opened = self.tail.iter().filter(opens).map(|it| it.head.seq).collect();
-        let keys_of = |entry: &Entry| {
+        let keys_of = |entry: &Arc<Entry>| {
             let (seq, start) = (entry.head.seq, entry.start);
             keys(&entry.head).map(move |key| (seq, key, start))
         };
@@ -280,7 +293,7 @@ impl Store {
             self.held.clear();
         }
         // What is settled is not needed any more, but for the next flush.
-        let known = self.tail.iter().filter_map(Entry::known_record);
+        let known = self.tail.iter().filter_map(|entry| entry.known_record());
         let needed: HashSet<&QuestionId> = known.filter_map(|record| record.event.question()).collect();
         for held in self.held.values_mut() {
             held.state.questions.retain(|id, question| question.status.is_open() || needed.contains(id));
@@ -308,7 +321,7 @@ impl Store {
     }
 
     /// A line of the tail. They are in order, and none is missing.
-    fn late(&self, seq: u64) -> Option<&Entry> {
+    fn late(&self, seq: u64) -> Option<&Arc<Entry>> {
         let first = self.tail.first()?.head.seq;
         self.tail.get(usize::try_from(seq.checked_sub(first)?).ok()?)
     }
@@ -370,15 +383,15 @@ fn load_question<'a>(
 }
 
 /// Keeps a line of another process. An item at hand takes it in when it is needed.
-fn take_in(tail: &mut Vec<Entry>, held: &mut HashMap<Stream, Held>, entry: Entry) {
+fn take_in(tail: &mut Vec<Arc<Entry>>, held: &mut HashMap<Stream, Held>, entry: Entry) {
     if let Some(held) = held.get_mut(&entry.head.stream) {
         held.pending.push(entry.head.seq);
     }
-    tail.push(entry);
+    tail.push(Arc::new(entry));
 }
 
 /// The lines among these about a question.
-fn lines_about<'a>(layout: &Layout, tail: &'a [Entry], id: &QuestionId) -> Result<Vec<&'a Record>, Error> {
+fn lines_about<'a>(layout: &Layout, tail: &'a [Arc<Entry>], id: &QuestionId) -> Result<Vec<&'a Record>, Error> {
     let of_its_item = tail.iter().filter(|entry| entry.head.stream == id.item);
     let records = of_its_item.map(|entry| entry.record(layout));
     records.filter(|it| it.as_ref().map_or(true, |record| record.event.question() == Some(id))).collect()

@@ -1,8 +1,8 @@
-//! What a process knows of the log without the lock: up to which line, what the ledgers do not hold of it, and, in a process
-//! that stays, what it has read already. A kept view follows the log: it costs what was added since, not what there is.
+//! What a process knows of the log without the lock: its last lines, and, if the process stays, what it has read already. A
+//! view follows the log: that costs what was added since, not what there is, and what this process wrote itself is not read.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use querent_core::{
     Event, Item, ItemId, Question, QuestionId, Record, Shared, State, Stream, evolve, evolve_item, evolve_question,
@@ -10,7 +10,6 @@ use querent_core::{
 
 use super::Files;
 use super::checkpoint::Checkpoint;
-use super::commit::hold;
 use super::disk::{DiskFile, Open};
 use super::layout::Layout;
 use super::place::Place;
@@ -19,31 +18,53 @@ use crate::{Error, Which};
 
 /// How many items, and how many questions, are known at most.
 const MOST_KNOWN: usize = 16_384;
-
 /// After how many lines a view looks how far the ledgers are.
-const LOOK_AGAIN: usize = 64;
+const LOOK_AGAIN: u64 = 256;
+/// How many lines that the ledgers hold are kept, for those who follow the log.
+const KEPT: usize = 1_024;
+/// How many lines there may be in all; a view that nobody looks at is not let grow.
+const MOST_LINES: usize = 65_536;
+
+/// How one looks at a view.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// After what was added since.
+    Anew,
+    /// As it was when one looked last, or later.
+    AsItIs,
+}
 
 /// A view of the log.
 pub(crate) struct View {
-    pub(crate) checkpoint: Option<Checkpoint>,
-    /// The last line that it knows.
+    checkpoint: Option<Checkpoint>,
+    /// The last line that it has.
     pub(crate) place: Place,
     /// The segment of that line.
     segment: Option<Arc<dyn DiskFile>>,
-    /// The lines after the checkpoint. Usually the ledgers hold everything and there is none.
-    pub(crate) tail: Vec<Arc<Entry>>,
-    known: Option<Mutex<Known>>,
+    /// The last lines, one after the other: all that the ledgers do not hold, and some that they do.
+    lines: VecDeque<Arc<Entry>>,
+    /// The last line that was taken into what is known, and the one at which it was looked how far the ledgers are.
+    taken_in: u64,
+    looked: u64,
+    known: Option<Known>,
 }
 
-/// What was read, as of the view's last line or a later one.
-#[derive(Clone, Default)]
-pub(crate) struct Known {
-    pub(crate) items: HashMap<ItemId, Arc<Item>>,
-    /// Those that may still change.
-    pub(crate) questions: HashMap<QuestionId, Arc<Question>>,
-    pub(crate) shared: HashMap<Shared, Arc<State>>,
+/// What was read, as of the last line that was taken in or a later one.
+#[derive(Default)]
+struct Known {
+    items: HashMap<ItemId, Arc<Item>>,
+    questions: HashMap<QuestionId, Arc<Question>>,
+    shared: HashMap<Shared, Arc<State>>,
     all: Option<BTreeSet<ItemId>>,
     active: Option<BTreeSet<ItemId>>,
+}
+
+/// What a reader needs for what is not known: the ledger, and these lines, which the ledger may not hold.
+pub(crate) struct Lines {
+    pub(crate) lines: Vec<Arc<Entry>>,
+    pub(crate) checkpoint: Option<Checkpoint>,
+    /// The last line that the view had.
+    as_of: u64,
 }
 
 impl View {
@@ -57,13 +78,183 @@ impl View {
             checkpoint = sound();
         }
         let from = checkpoint.as_ref().map_or(Place::START, |it| it.place);
-        let (tail, place) = lines_after(layout, from)?;
-        let segment = if kept { segment(layout, place) } else { None };
-        Ok(Self { checkpoint, place, segment, tail, known: kept.then(Mutex::default) })
+        let (lines, place) = lines_after(layout, from)?;
+        let known = kept.then(Known::default);
+        Ok(Self { checkpoint, place, segment: None, lines, taken_in: place.seq, looked: place.seq, known })
+    }
+
+    /// Takes in what was added since; says whether its own last line is still there.
+    pub(crate) fn follow(&mut self, layout: &Layout) -> Result<bool, Error> {
+        if !self.is_current(layout) {
+            if self.place == Place::START || !self.place.is_in(layout) {
+                return Ok(false);
+            }
+            let (added, place) = lines_after(layout, self.place)?;
+            self.lines.extend(added);
+            if place.segment != self.place.segment || self.segment.is_none() {
+                self.segment = segment(layout, place);
+            }
+            self.place = place;
+        }
+        let first = self.index_of(self.taken_in + 1);
+        if let Some(known) = &mut self.known {
+            for entry in self.lines.range(first..) {
+                known.take_in(entry.record(layout)?);
+            }
+        }
+        self.taken_in = self.place.seq;
+        // The ledgers follow now and then, and so does the look at them: meanwhile the lines are here.
+        if self.place.seq - self.looked >= LOOK_AGAIN {
+            self.looked = self.place.seq;
+            Checkpoint::sound(layout).into_iter().for_each(|it| self.flushed(it));
+        }
+        Ok(true)
+    }
+
+    /// This process has written, or read, these lines after `before`.
+    pub(crate) fn add(&mut self, before: Place, lines: &[Arc<Entry>], file: &Arc<dyn DiskFile>) {
+        let mut before = before;
+        for line in lines {
+            // What does not follow is read from the log.
+            if before == self.place {
+                self.place = line.place;
+                self.lines.push_back(Arc::clone(line));
+            }
+            before = line.place;
+        }
+        if lines.last().is_some_and(|last| last.place == self.place) {
+            self.segment = Some(Arc::clone(file));
+        }
+    }
+
+    /// Whether it has grown too large because nobody looks at it.
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.lines.len() > MOST_LINES
+    }
+
+    /// The derived files hold the log up to `checkpoint`; of what they hold only the last lines are kept.
+    pub(crate) fn flushed(&mut self, checkpoint: Checkpoint) {
+        if self.checkpoint.as_ref().is_some_and(|known| known.place == checkpoint.place) {
+            return;
+        }
+        let held = self.index_of(checkpoint.place.seq + 1);
+        self.lines.drain(..held.saturating_sub(KEPT).min(self.index_of(self.taken_in + 1)));
+        self.checkpoint = Some(checkpoint);
+        // There is no end of questions that are over: they are known as long as it is the lines that hold them.
+        let lines = self.lines.iter().filter_map(|entry| entry.known_record());
+        let late: HashSet<&QuestionId> = lines.filter_map(|record| record.event.question()).collect();
+        if let Some(known) = &mut self.known {
+            known.questions.retain(|id, question| !question.status.is_final() || late.contains(id));
+        }
+    }
+
+    /// The lines after `since`, if it has all of them.
+    pub(crate) fn lines_since(&self, since: u64) -> Option<impl Iterator<Item = &Arc<Entry>>> {
+        let first = self.lines.front().map_or(self.place.seq + 1, |entry| entry.head.seq);
+        (first <= since.saturating_add(1)).then(|| self.lines.range(self.index_of(since.saturating_add(1))..))
+    }
+
+    /// The ids of these items, if they were listed before.
+    pub(crate) fn listed(&self, which: Which) -> Option<Vec<ItemId>> {
+        let known = self.known.as_ref()?;
+        let list = match which {
+            Which::All => known.all.as_ref()?,
+            Which::Active => known.active.as_ref()?,
+        };
+        Some(list.iter().cloned().collect())
+    }
+
+    pub(crate) fn item(&self, id: &ItemId) -> Result<Arc<Item>, Lines> {
+        let known = self.known.as_ref().and_then(|known| known.items.get(id));
+        known.map(Arc::clone).ok_or_else(|| self.lines(|entry| entry.head.stream == *id))
+    }
+
+    pub(crate) fn question(&self, id: &QuestionId) -> Result<Arc<Question>, Lines> {
+        let known = self.known.as_ref().and_then(|known| known.questions.get(id));
+        known.map(Arc::clone).ok_or_else(|| self.lines(|entry| entry.head.stream == id.item))
+    }
+
+    pub(crate) fn shared(&self, which: Shared) -> Result<Arc<State>, Lines> {
+        let known = self.known.as_ref().and_then(|known| known.shared.get(&which));
+        known.map(Arc::clone).ok_or_else(|| self.lines(|entry| entry.head.stream == Stream::from(which)))
+    }
+
+    /// The lines of all items.
+    pub(crate) fn lines_of_items(&self) -> Lines {
+        self.lines(|entry| entry.head.stream.item().is_some())
+    }
+
+    fn lines(&self, wanted: impl Fn(&Entry) -> bool) -> Lines {
+        let lines = self.lines.iter().filter(|entry| wanted(entry)).map(Arc::clone).collect();
+        Lines { lines, checkpoint: self.checkpoint.clone(), as_of: self.place.seq }
+    }
+
+    /// Keeps an item that was read with `lines`.
+    pub(crate) fn keep_item(&mut self, layout: &Layout, item: &Arc<Item>, lines: &Lines) -> Result<(), Error> {
+        let Some(later) = self.taken_in_since(lines, |entry| entry.head.stream == item.id) else { return Ok(()) };
+        let mut item = Some(Arc::clone(item));
+        for entry in later {
+            let mut newer = item.map(Arc::unwrap_or_clone);
+            evolve_item(&mut newer, entry.record(layout)?);
+            item = newer.map(Arc::new);
+        }
+        if let Some(known) = &mut self.known {
+            room(&mut known.items).extend(item.map(|item| (item.id.clone(), item)));
+        }
+        Ok(())
+    }
+
+    /// Keeps a question that was read with `lines`, unless nothing can happen to it any more: there is no end of those.
+    pub(crate) fn keep_question(&mut self, layout: &Layout, question: &Question, lines: &Lines) -> Result<(), Error> {
+        let is_its = |entry: &Entry| entry.head.stream == question.id.item;
+        let Some(later) = self.taken_in_since(lines, is_its) else { return Ok(()) };
+        let mut question = Some(question.clone());
+        for entry in later {
+            let record = entry.record(layout)?;
+            if record.event.question() == question.as_ref().map(|it| &it.id) {
+                evolve_question(&mut question, record);
+            }
+        }
+        let question = question.filter(|question| !question.status.is_final());
+        if let Some(known) = &mut self.known {
+            room(&mut known.questions).extend(question.map(|it| (it.id.clone(), Arc::new(it))));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn keep_shared(&mut self, which: Shared, state: &Arc<State>, lines: &Lines) {
+        let later = self.taken_in_since(lines, |entry| entry.head.stream == Stream::from(which));
+        if let (Some(known), Some([])) = (&mut self.known, later.as_deref()) {
+            known.shared.insert(which, Arc::clone(state));
+        }
+    }
+
+    pub(crate) fn keep_list(&mut self, which: Which, ids: &[ItemId], lines: &Lines) {
+        let later = self.taken_in_since(lines, |entry| entry.head.stream.item().is_some());
+        if let (Some(known), Some([])) = (&mut self.known, later.as_deref()) {
+            let list = match which {
+                Which::All => &mut known.all,
+                Which::Active => &mut known.active,
+            };
+            *list = Some(ids.iter().cloned().collect());
+        }
+    }
+
+    /// What was taken in after the lines that a reader had; none if the view is another one by now, or knows nothing.
+    fn taken_in_since(&self, lines: &Lines, wanted: impl Fn(&Entry) -> bool) -> Option<Vec<Arc<Entry>>> {
+        self.known.as_ref()?;
+        let taken_in = self.lines_since(lines.as_of)?.take_while(|entry| entry.head.seq <= self.taken_in);
+        Some(taken_in.filter(|entry| wanted(entry)).map(Arc::clone).collect())
+    }
+
+    /// Where the line of this seq stands among the lines; their end, or their start, if it is not there.
+    fn index_of(&self, seq: u64) -> usize {
+        let first = self.lines.front().map_or(seq, |entry| entry.head.seq);
+        usize::try_from(seq.saturating_sub(first)).unwrap_or(usize::MAX).min(self.lines.len())
     }
 
     /// Whether the log has not grown since, nor been cut.
-    pub(crate) fn is_current(&self, layout: &Layout) -> bool {
+    fn is_current(&self, layout: &Layout) -> bool {
         let Some(segment) = self.segment.as_deref() else { return false };
         let is_there = || {
             let path = layout.segment(self.place.segment);
@@ -74,89 +265,9 @@ impl View {
             && is_there()
             && !layout.has(&layout.segment(self.place.segment + 1))
     }
-
-    /// The view after the lines that were added since; none if its own last line is gone.
-    pub(crate) fn follow(self: Arc<Self>, layout: &Layout) -> Result<Option<Arc<Self>>, Error> {
-        if self.place == Place::START || !self.place.is_in(layout) {
-            return Ok(None);
-        }
-        let (added, place) = lines_after(layout, self.place)?;
-        let mut next = Arc::unwrap_or_clone(self);
-        for entry in &added {
-            if let Some(mut known) = next.known() {
-                known.take_in(entry.record(layout)?);
-            }
-        }
-        let count = added.len();
-        next.tail.extend(added);
-        let (before, now) = (next.tail.len() - count, next.tail.len());
-        // The ledgers follow now and then, and so does the look at them: meanwhile the lines are here.
-        if before / LOOK_AGAIN != now / LOOK_AGAIN
-            && let Some(checkpoint) = Checkpoint::sound(layout)
-        {
-            next.tail.retain(|entry| entry.head.seq > checkpoint.place.seq);
-            next.checkpoint = Some(checkpoint);
-        }
-        if place.segment != next.place.segment || next.segment.is_none() {
-            next.segment = segment(layout, place);
-        }
-        next.place = place;
-        Ok(Some(Arc::new(next)))
-    }
-
-    /// What was read before, if that is kept.
-    pub(crate) fn known(&self) -> Option<MutexGuard<'_, Known>> {
-        self.known.as_ref().map(hold)
-    }
-}
-
-impl Clone for View {
-    fn clone(&self) -> Self {
-        Self {
-            checkpoint: self.checkpoint.clone(),
-            place: self.place,
-            segment: self.segment.clone(),
-            tail: self.tail.clone(),
-            known: self.known().map(|known| Mutex::new(known.clone())),
-        }
-    }
 }
 
 impl Known {
-    /// The ids of these items, if they were listed before.
-    pub(crate) fn listed(&self, which: Which) -> Option<&BTreeSet<ItemId>> {
-        match which {
-            Which::All => self.all.as_ref(),
-            Which::Active => self.active.as_ref(),
-        }
-    }
-
-    pub(crate) fn keep_list(&mut self, which: Which, ids: &[ItemId]) {
-        let list = match which {
-            Which::All => &mut self.all,
-            Which::Active => &mut self.active,
-        };
-        *list = Some(ids.iter().cloned().collect());
-    }
-
-    pub(crate) fn keep_item(&mut self, item: &Arc<Item>) {
-        if self.items.len() >= MOST_KNOWN {
-            self.items.clear();
-        }
-        self.items.insert(item.id.clone(), Arc::clone(item));
-    }
-
-    /// Keeps a question, unless nothing can happen to it any more: there is no end of those.
-    pub(crate) fn keep_question(&mut self, question: &Question) {
-        if question.status.is_final() {
-            return;
-        }
-        if self.questions.len() >= MOST_KNOWN {
-            self.questions.clear();
-        }
-        self.questions.insert(question.id.clone(), Arc::new(question.clone()));
-    }
-
     /// What is known takes a new line in. What is known later than the line stays as it is.
     fn take_in(&mut self, record: &Record) {
         let id = match &record.stream {
@@ -184,11 +295,17 @@ impl Known {
         if let Some(id) = record.event.question() {
             let mut question = self.questions.remove(id).map(Arc::unwrap_or_clone);
             evolve_question(&mut question, record);
-            if let Some(question) = question.filter(|question| !question.status.is_final()) {
-                self.questions.insert(id.clone(), Arc::new(question));
-            }
+            self.questions.extend(question.map(|question| (id.clone(), Arc::new(question))));
         }
     }
+}
+
+/// A map with room for one more: what is known can be read again.
+fn room<K, V>(known: &mut HashMap<K, V>) -> &mut HashMap<K, V> {
+    if known.len() >= MOST_KNOWN {
+        known.clear();
+    }
+    known
 }
 
 fn segment(layout: &Layout, place: Place) -> Option<Arc<dyn DiskFile>> {
@@ -197,14 +314,70 @@ fn segment(layout: &Layout, place: Place) -> Option<Arc<dyn DiskFile>> {
 
 /// The lines after `from`, and where they end. A writer may be at work at the end of the log, so what looks damaged is looked
 /// at again.
-fn lines_after(layout: &Layout, from: Place) -> Result<(Vec<Arc<Entry>>, Place), Error> {
+fn lines_after(layout: &Layout, from: Place) -> Result<(VecDeque<Arc<Entry>>, Place), Error> {
     let read = || {
-        let mut entries = Vec::new();
+        let mut entries = VecDeque::new();
         let End { place, .. } = scan(layout, from, |entry| {
-            entries.push(Arc::new(entry));
+            entries.push_back(Arc::new(entry));
             Ok(())
         })?;
         Ok((entries, place))
     };
     read().or_else(|_: Error| read()).or_else(|_: Error| read())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::*;
+    use crate::Journal;
+    use crate::conformance::Script;
+
+    fn ask(files: &Files, operation: &str, prompt: &str) {
+        let script = Script::new().unwrap();
+        script.accept(files, operation, &Script::ask("42", prompt).unwrap()).unwrap();
+    }
+
+    fn opened(dir: &std::path::Path) -> Files {
+        let files = Files::open(dir, Options { ledgers: super::super::Ledgers::OnDemand, ..Options::new("test") });
+        Script::new().unwrap().accept(&files, "op-open", &Script::open("42").unwrap()).unwrap();
+        files
+    }
+
+    fn lines(files: &Files) -> Vec<Arc<Entry>> {
+        files.look(Look::Anew, |view| view.lines.iter().map(Arc::clone).collect()).unwrap()
+    }
+
+    #[test]
+    fn a_line_that_this_process_wrote_is_not_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = opened(dir.path());
+        files.read().unwrap();
+
+        ask(&files, "op-1", "Which tea?");
+
+        let last = lines(&files).pop().unwrap();
+        assert!(last.known_record().is_some(), "what this process wrote is at hand as it was");
+        assert_eq!(files.read().unwrap().head(), last.head.seq);
+    }
+
+    #[test]
+    fn lines_of_another_process_come_between_without_a_gap() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (opened(dir.path()), Files::open(dir.path(), Options::new("other")));
+        ours.read().unwrap();
+
+        // Theirs are flushed at once, so our writer has no need to keep them.
+        for number in 0..4 {
+            ask(&ours, &format!("ours-{number}"), "Which tea?");
+            ask(&theirs, &format!("theirs-{number}"), "Which cake?");
+            ours.follow().unwrap();
+        }
+        ask(&ours, "ours-last", "Which cup?");
+
+        let seqs: Vec<u64> = lines(&ours).iter().map(|entry| entry.head.seq).collect();
+        let first = seqs[0];
+        assert!((first..).zip(&seqs).all(|(expected, seq)| *seq == expected), "{seqs:?}");
+        assert_eq!(ours.read().unwrap().item(&"42".parse().unwrap()).unwrap().unwrap().asked, 9);
+    }
 }

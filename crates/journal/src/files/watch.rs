@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::commit::hold;
+use super::disk::DiskFile;
 use super::layout::Layout;
 use crate::wakes::Wakes;
 use crate::{Error, Wake, Watch};
@@ -14,10 +15,32 @@ use crate::{Error, Wake, Watch};
 #[derive(Default)]
 pub(crate) struct Watcher {
     wakes: Arc<Wakes>,
+    own: Arc<Own>,
     system: Mutex<Option<Arc<RecommendedWatcher>>>,
 }
 
+/// Up to where this process has written, or is about to: the file, and its length then.
+#[derive(Default)]
+struct Own(Mutex<Option<(Arc<dyn DiskFile>, u64)>>);
+
+impl Own {
+    /// Whether there is nothing in the log but what this process wrote, or had read when it wrote.
+    fn is_all(&self) -> bool {
+        hold(&self.0).as_ref().is_some_and(|(file, end)| file.length().is_ok_and(|length| length <= *end))
+    }
+}
+
 impl Watcher {
+    /// This process is about to write up to `end`: it wakes those who wait itself, once that is durable.
+    pub(crate) fn expect(&self, file: Arc<dyn DiskFile>, end: u64) {
+        *hold(&self.own.0) = Some((file, end));
+    }
+
+    /// Something was written.
+    pub(crate) fn wake(&self) {
+        self.wakes.wake();
+    }
+
     /// Calls `wake` after every change, until the watch is dropped.
     pub(crate) fn watch(&self, layout: &Layout, wake: Wake) -> Result<Watch, Error> {
         let mut system = hold(&self.system);
@@ -32,10 +55,10 @@ impl Watcher {
         let dir = layout.journal();
         layout.disk().create_dir_all(&dir).map_err(Error::io("make", &dir))?;
         let failed = |error| Error::io("watch", &dir)(std::io::Error::other::<notify::Error>(error));
-        let wakes = Arc::clone(&self.wakes);
+        let (wakes, own) = (Arc::clone(&self.wakes), Arc::clone(&self.own));
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // Reading wakes nobody; an error may hide a change, so it wakes.
-            if event.map_or(true, |event| !event.kind.is_access()) {
+            if event.map_or(true, |event| !event.kind.is_access()) && !own.is_all() {
                 wakes.wake();
             }
         })

@@ -29,7 +29,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderMap, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, any, get, on};
-use querent_core::{Code, Refusal, nearest};
+use querent_core::{Code, Command, Refusal, nearest};
 use serde_json::Value;
 
 use super::Site;
@@ -91,6 +91,8 @@ enum Verb {
 /// How a call is carried out.
 #[derive(Clone, Copy)]
 enum Run {
+    /// By this command.
+    Tell(fn(&Call) -> Result<Command, Refusal>),
     /// Where it may block.
     Now(fn(&Call) -> Result<Said, Refusal>),
     /// It waits, without a thread.
@@ -162,6 +164,7 @@ async fn call(
 
 async fn run(run: Run, call: Call) -> Result<Said, Refusal> {
     match run {
+        Run::Tell(command) => Ok(call.tell(command(&call)?).await.into()),
         Run::Now(run) => call::on_thread(move || run(&call)).await,
         Run::Later(run) => run(call).await,
     }

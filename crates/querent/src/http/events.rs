@@ -39,7 +39,7 @@ pub(crate) async fn events(State(site): State<Site>, RawQuery(query): RawQuery, 
             _ = place.stopping.wait_for(|stopping| *stopping) => return None,
         };
         let (id, kind) = (news.record.seq.to_string(), news.record.event.type_name());
-        Some((Ok::<_, Infallible>(Event::default().id(id).event(kind).data(&news.line)), place))
+        Some((Ok::<_, Infallible>(Event::default().id(id).event(kind).data(news.line())), place))
     });
     let beat = KeepAlive::new().interval(HEARTBEAT).text("alive");
     let mut response = Sse::new(stream).keep_alive(beat).into_response();

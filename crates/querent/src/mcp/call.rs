@@ -90,7 +90,7 @@ impl Call {
 
     /// The same as somebody else, where the client is only the messenger.
     pub(crate) async fn execute_as(&self, command: Command, operation: Option<OperationId>) -> Result<Envelope, Halt> {
-        self.on_hub(move |hub| Ok(hub.execute(&command, operation))).await
+        Ok(self.server.hub().execute_later(command, None, operation).await)
     }
 
     /// Carries out a command that is about what all items share.

@@ -32,7 +32,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         wait(async {
             let mut records = hub.subscribe(args.since)?;
             while stopped.is_ok() {
-                stopped = print_record(&records.next().await?);
+                let record = records.next().await?;
+                stopped = print_record(&record);
             }
             Ok(())
         })?;

@@ -1,12 +1,12 @@
 //! Asking, and waiting for the answer.
 
 use querent_core::reply::AskReply;
-use querent_core::{Action, Ask, Blocker, Category, Envelope, ItemId, Kind, QuestionId, Refusal, Risk, Span};
+use querent_core::{Action, Ask, Blocker, Category, Command, ItemId, Kind, QuestionId, Refusal, Risk, Span};
 use querent_hub::{Awaited, Handle};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::call::{Call, MOST_SECONDS, Named, on_thread, patience};
+use super::call::{Call, MOST_SECONDS, Named, patience};
 use super::reply::Said;
 use super::schema::{
     Field, any_object, flag, item, list, maybe, needed, number, or_null, party, question_id, session, shape, shaped,
@@ -51,7 +51,7 @@ refused (max_rounds_exceeded).",
         example: r#"{"from": "engineer", "prompt": "And after a password reset?"}"#,
         reply: || shape("AskReply"),
         versioned: true,
-        run: Run::Now(follow_up),
+        run: Run::Tell(follow_up),
     },
     Route {
         verb: Verb::Get,
@@ -83,21 +83,15 @@ struct Beside {
 }
 
 async fn ask(call: Call) -> Result<Said, Refusal> {
-    let hub = call.hub.clone();
-    let (envelope, patience) = on_thread(move || asked(&call)).await?;
-    let Some(patience) = patience else { return Ok(envelope.into()) };
-    let Ok(asked) = envelope.read::<AskReply>() else { return Ok(envelope.into()) };
-    hub.await_answer(&asked.question_id, Some(patience)).await?;
-    let reply = now(&hub, &asked.question_id)?;
-    Ok(Said::new(&AskReply { reused: asked.reused, ..reply }))
-}
-
-fn asked(call: &Call) -> Result<(Envelope, Option<std::time::Duration>), Refusal> {
     let Beside { item, from, wait } = call.read()?;
     let ask: Ask = call.read_without(&["item", "from", "wait"])?;
     let by = call.speaks(from)?;
-    let envelope = call.envelope(call.item(item)?, by, Action::Ask(Box::new(ask)));
-    Ok((envelope, wait.map(patience)))
+    let envelope = call.tell(Call::command(call.item(item)?, by, Action::Ask(Box::new(ask)))).await;
+    let (hub, Some(patience)) = (&call.hub, wait.map(patience)) else { return Ok(envelope.into()) };
+    let Ok(asked) = envelope.read::<AskReply>() else { return Ok(envelope.into()) };
+    hub.await_answer(&asked.question_id, Some(patience)).await?;
+    let reply = now(hub, &asked.question_id)?;
+    Ok(Said::new(&AskReply { reused: asked.reused, ..reply }))
 }
 
 /// The question as it is now.
@@ -106,7 +100,7 @@ fn now(hub: &Handle, id: &QuestionId) -> Result<AskReply, Refusal> {
     Ok(AskReply::of(Some(&item), &question))
 }
 
-fn follow_up(call: &Call) -> Result<Said, Refusal> {
+fn follow_up(call: &Call) -> Result<Command, Refusal> {
     #[derive(Deserialize)]
     struct Args {
         id: QuestionId,
@@ -114,7 +108,7 @@ fn follow_up(call: &Call) -> Result<Said, Refusal> {
         prompt: String,
     }
     let Args { id: question, from, prompt } = call.read()?;
-    Ok(call.execute(question.item.clone(), call.speaks(from)?, Action::FollowUp { question, prompt }))
+    Ok(Call::command(question.item.clone(), call.speaks(from)?, Action::FollowUp { question, prompt }))
 }
 
 async fn await_answer(call: Call) -> Result<Said, Refusal> {

@@ -101,14 +101,24 @@ impl Call {
         self.project.path(self.project.root(), given)
     }
 
-    /// Carries out a command on an item.
+    /// A command on an item.
+    pub(super) fn command(item: ItemId, by: Party, action: Action) -> Command {
+        Command { item, by, via: Via::Http, action }
+    }
+
+    /// Carries out a command, without a thread that waits for the disk.
+    pub(super) async fn tell(&self, command: Command) -> Envelope {
+        self.hub.execute_later(command, self.version, self.operation.clone()).await
+    }
+
+    /// Carries out a command on an item, where it may block.
     pub(super) fn execute(&self, item: ItemId, by: Party, action: Action) -> Said {
         self.envelope(item, by, action).into()
     }
 
     /// The same, for a route that has more to do with the reply.
     pub(super) fn envelope(&self, item: ItemId, by: Party, action: Action) -> Envelope {
-        let command = Command { item, by, via: Via::Http, action };
+        let command = Self::command(item, by, action);
         self.hub.execute_at(&command, self.version, self.operation.clone())
     }
 

@@ -1,5 +1,7 @@
 //! What is going on: sessions, the ready queue, the journal, the metrics.
 
+use std::sync::Arc;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -143,15 +145,15 @@ fn events(call: &Call) -> Result<Said, Refusal> {
         cursor: Option<String>,
     }
     #[derive(Serialize)]
-    struct Reply {
-        events: Vec<Record>,
+    struct Reply<'a> {
+        events: Vec<&'a Record>,
         next_cursor: Option<String>,
     }
     let Args { since, limit, cursor } = call.read()?;
     let after: Option<u64> = cursor.map(|cursor| cursor.parse().map_err(|_| foreign())).transpose()?;
     let since = since.unwrap_or_default().max(after.unwrap_or_default());
     let limit = paging::limit(limit);
-    let mut events = Vec::new();
+    let mut events: Vec<Arc<Record>> = Vec::new();
     let mut more = false;
     call.hub.records(since, &mut |record| {
         more = events.len() == limit;
@@ -161,7 +163,7 @@ fn events(call: &Call) -> Result<Said, Refusal> {
         !more
     })?;
     let next_cursor = events.last().filter(|_| more).map(|record| record.seq.to_string());
-    Ok(Said::new(&Reply { events, next_cursor }))
+    Ok(Said::new(&Reply { events: events.iter().map(AsRef::as_ref).collect(), next_cursor }))
 }
 
 fn digest(call: &Call) -> Result<Said, Refusal> {

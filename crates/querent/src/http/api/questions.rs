@@ -1,7 +1,7 @@
 //! Questions: lists, threads, and what becomes of them.
 
 use querent_core::view::{ParkedView, QuestionView, StatusFilter};
-use querent_core::{Action, Cause, QuestionId, Refusal};
+use querent_core::{Action, Cause, Command, QuestionId, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ that does not fit is refused with what would (question_invalid_answer).",
         example: r#"{"answer": "redis", "by": "human:alice"}"#,
         reply: || shape("AnswerReply"),
         versioned: true,
-        run: Run::Now(answer),
+        run: Run::Tell(answer),
     },
     Route {
         verb: Verb::Post,
@@ -77,7 +77,7 @@ that nobody has answered is its answer.",
         example: r#"{"by": "engineer", "note": "15 minutes"}"#,
         reply: || shape("StatusReply"),
         versioned: true,
-        run: Run::Now(resolve),
+        run: Run::Tell(resolve),
     },
     Route {
         verb: Verb::Post,
@@ -90,7 +90,7 @@ that nobody has answered is its answer.",
         example: r#"{"by": "engineer", "summary": "Security wants 5 minutes, product wants 24 hours"}"#,
         reply: || shape("StatusReply"),
         versioned: true,
-        run: Run::Now(escalate),
+        run: Run::Tell(escalate),
     },
     Route {
         verb: Verb::Post,
@@ -103,7 +103,7 @@ that nobody has answered is its answer.",
         example: r#"{"by": "engineer", "reason": "found it in docs/auth.md"}"#,
         reply: || shape("StatusReply"),
         versioned: true,
-        run: Run::Now(withdraw),
+        run: Run::Tell(withdraw),
     },
 ];
 
@@ -150,7 +150,7 @@ fn show(call: &Call) -> Result<Said, Refusal> {
     Ok(Said::new(&Reply { question, parked }).at(item.version))
 }
 
-fn answer(call: &Call) -> Result<Said, Refusal> {
+fn answer(call: &Call) -> Result<Command, Refusal> {
     #[derive(Deserialize)]
     struct Args {
         id: QuestionId,
@@ -159,23 +159,23 @@ fn answer(call: &Call) -> Result<Said, Refusal> {
         by: Option<Named>,
     }
     let Args { id: question, answer, note, by } = call.read()?;
-    Ok(call.execute(question.item.clone(), call.speaks(by)?, Action::Answer { question, answer, note }))
+    Ok(Call::command(question.item.clone(), call.speaks(by)?, Action::Answer { question, answer, note }))
 }
 
-fn resolve(call: &Call) -> Result<Said, Refusal> {
+fn resolve(call: &Call) -> Result<Command, Refusal> {
     settle(call, "note", |question, note| Action::Resolve { question, note })
 }
 
-fn escalate(call: &Call) -> Result<Said, Refusal> {
+fn escalate(call: &Call) -> Result<Command, Refusal> {
     settle(call, "summary", |question, summary| Action::Escalate { question, summary, cause: Cause::Requested })
 }
 
-fn withdraw(call: &Call) -> Result<Said, Refusal> {
+fn withdraw(call: &Call) -> Result<Command, Refusal> {
     settle(call, "reason", |question, reason| Action::Withdraw { question, reason })
 }
 
 /// What settles a question or hands it on: an id, and a few words in the field `words`.
-fn settle(call: &Call, words: &str, action: fn(QuestionId, Option<String>) -> Action) -> Result<Said, Refusal> {
+fn settle(call: &Call, words: &str, action: fn(QuestionId, Option<String>) -> Action) -> Result<Command, Refusal> {
     #[derive(Deserialize)]
     struct Args {
         id: QuestionId,
@@ -184,5 +184,5 @@ fn settle(call: &Call, words: &str, action: fn(QuestionId, Option<String>) -> Ac
         rest: std::collections::BTreeMap<String, String>,
     }
     let Args { id, by, mut rest } = call.read()?;
-    Ok(call.execute(id.item.clone(), call.speaks(by)?, action(id, rest.remove(words))))
+    Ok(Call::command(id.item.clone(), call.speaks(by)?, action(id, rest.remove(words))))
 }
