@@ -67,7 +67,7 @@ impl Handle {
     /// The records after `since`, and those that come, from any process.
     pub fn subscribe(&self, since: u64) -> Result<Subscription, Refusal> {
         let (changed, watch) = self.changes()?;
-        Ok(Subscription { hub: self.clone(), since, ahead: VecDeque::new(), changed, _watch: watch })
+        Ok(Subscription { hub: self.clone(), since, ahead: VecDeque::new(), drained: false, changed, _watch: watch })
     }
 
     /// The records that come from now on, from any process.
@@ -97,6 +97,8 @@ pub struct Subscription {
     hub: Handle,
     since: u64,
     ahead: VecDeque<Arc<Record>>,
+    /// Whether there is nothing in the log that it has not read, unless it is told so.
+    drained: bool,
     changed: Arc<Notify>,
     _watch: Watch,
 }
@@ -109,17 +111,19 @@ impl Subscription {
                 self.since = record.seq;
                 return Ok(record);
             }
+            if std::mem::take(&mut self.drained) {
+                tokio::select! {
+                    () = self.changed.notified() => {}
+                    () = sleep(SAFETY) => {}
+                }
+            }
             let ahead = &mut self.ahead;
             self.hub.inner.journal.records(self.since, &mut |record| {
                 ahead.push_back(record);
                 ahead.len() < AHEAD
             })?;
-            if self.ahead.is_empty() {
-                tokio::select! {
-                    () = self.changed.notified() => {}
-                    () = sleep(SAFETY) => {}
-                }
-            } else {
+            self.drained = self.ahead.len() < AHEAD;
+            if !self.ahead.is_empty() {
                 self.hub.inner.journal.sync()?;
             }
         }

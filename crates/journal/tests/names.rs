@@ -62,6 +62,10 @@ impl Disk for Watched {
         self.disk.identity(path)
     }
 
+    fn stat(&self, path: &Path) -> io::Result<(Identity, u64)> {
+        self.disk.stat(path)
+    }
+
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
         self.disk.names(dir)
     }

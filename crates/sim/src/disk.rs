@@ -289,6 +289,13 @@ impl Disk for View {
         self.look(|tree| Ok((0, tree.find(path)?)))
     }
 
+    fn stat(&self, path: &Path) -> io::Result<(Identity, u64)> {
+        self.look(|tree| {
+            let inode = tree.find(path)?;
+            Ok(((0, inode), tree.bytes(inode)?.len() as u64))
+        })
+    }
+
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
         self.look(|tree| tree.names(dir))
     }

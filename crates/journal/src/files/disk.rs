@@ -23,6 +23,9 @@ pub trait Disk: Send + Sync {
     /// What the file of this name is known by.
     fn identity(&self, path: &Path) -> io::Result<Identity>;
 
+    /// The same, and how long it is.
+    fn stat(&self, path: &Path) -> io::Result<(Identity, u64)>;
+
     /// The names in a directory, in any order.
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>>;
 
@@ -132,6 +135,10 @@ impl Disk for Os {
 
     fn identity(&self, path: &Path) -> io::Result<Identity> {
         fs::metadata(path).map(|it| identity(&it))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<(Identity, u64)> {
+        fs::metadata(path).map(|it| (identity(&it), it.len()))
     }
 
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {

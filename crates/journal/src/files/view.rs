@@ -10,7 +10,7 @@ use querent_core::{
 
 use super::Files;
 use super::checkpoint::Checkpoint;
-use super::disk::{DiskFile, Open};
+use super::disk::{DiskFile, Identity, Open};
 use super::layout::Layout;
 use super::place::Place;
 use super::scan::{End, Entry, scan};
@@ -39,8 +39,8 @@ pub(crate) struct View {
     checkpoint: Option<Checkpoint>,
     /// The last line that it has.
     pub(crate) place: Place,
-    /// The segment of that line.
-    segment: Option<Arc<dyn DiskFile>>,
+    /// The segment of that line, and what it is known by.
+    segment: Option<(Arc<dyn DiskFile>, Identity)>,
     /// The last lines, one after the other: all that the ledgers do not hold, and some that they do.
     lines: VecDeque<Arc<Entry>>,
     /// The last line that was taken into what is known, and the one at which it was looked how far the ledgers are.
@@ -123,7 +123,7 @@ impl View {
             before = line.place;
         }
         if lines.last().is_some_and(|last| last.place == self.place) {
-            self.segment = Some(Arc::clone(file));
+            self.segment = segment_of(Arc::clone(file));
         }
     }
 
@@ -255,14 +255,10 @@ impl View {
 
     /// Whether the log has not grown since, nor been cut.
     fn is_current(&self, layout: &Layout) -> bool {
-        let Some(segment) = self.segment.as_deref() else { return false };
-        let is_there = || {
-            let path = layout.segment(self.place.segment);
-            layout.disk().identity(&path).ok().is_some_and(|it| segment.identity().is_ok_and(|mine| mine == it))
-        };
-        segment.length().is_ok_and(|length| length == self.place.end)
-            && self.place.is_in_segment(segment)
-            && is_there()
+        let Some((segment, identity)) = &self.segment else { return false };
+        let there = layout.disk().stat(&layout.segment(self.place.segment));
+        there.is_ok_and(|(there, length)| there == *identity && length == self.place.end)
+            && self.place.is_in_segment(&**segment)
             && !layout.has(&layout.segment(self.place.segment + 1))
     }
 }
@@ -308,8 +304,13 @@ fn room<K, V>(known: &mut HashMap<K, V>) -> &mut HashMap<K, V> {
     known
 }
 
-fn segment(layout: &Layout, place: Place) -> Option<Arc<dyn DiskFile>> {
-    layout.disk().open(&layout.segment(place.segment), Open::Read).ok().map(Arc::from)
+fn segment(layout: &Layout, place: Place) -> Option<(Arc<dyn DiskFile>, Identity)> {
+    segment_of(Arc::from(layout.disk().open(&layout.segment(place.segment), Open::Read).ok()?))
+}
+
+fn segment_of(file: Arc<dyn DiskFile>) -> Option<(Arc<dyn DiskFile>, Identity)> {
+    let identity = file.identity().ok()?;
+    Some((file, identity))
 }
 
 /// The lines after `from`, and where they end. A writer may be at work at the end of the log, so what looks damaged is looked
