@@ -34,8 +34,8 @@ use querent_core::{ComponentName, Envelope, Record};
 use self::commit::{Shared, hold};
 use self::disk::Os;
 use self::flush::LedgersLock;
-use self::scan::Entry;
 use self::reader::Reader;
+use self::scan::Entry;
 use self::view::{Look, View};
 use crate::{Beat, Done, Error, Journal, Pulse, Snapshot, Update, Wake, Watch};
 
