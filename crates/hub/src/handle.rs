@@ -126,7 +126,7 @@ impl Handle {
         version: Option<u64>,
         operation: Option<OperationId>,
     ) -> Envelope {
-        let broken_off = |_| {
+        let broken_off = |()| {
             let refusal = Refusal::new(Code::StorageError, "the command broke off", "run querent doctor");
             Envelope::refused(&refusal)
         };

@@ -123,7 +123,7 @@ impl Reader<'_> {
             Found::Missing if self.is_new(id, lines)? => None,
             Found::Missing | Found::Bad => recover::rebuild(self.layout, &id.clone().into())?.item,
         };
-        for entry in &lines.lines {
+        for entry in &lines.late {
             evolve_item(&mut item, entry.record(self.layout)?);
         }
         Ok(item)
@@ -135,7 +135,7 @@ impl Reader<'_> {
             Found::Bad => recover::rebuild(self.layout, &id.item.clone().into())?.questions.remove(id),
             Found::Missing => None,
         };
-        for entry in &lines.lines {
+        for entry in &lines.late {
             let record = entry.record(self.layout)?;
             if record.event.question() == Some(id) {
                 evolve_question(&mut question, record);
@@ -154,7 +154,7 @@ impl Reader<'_> {
             Found::Missing if self.is_unheard_of(&stream, lines)? => State::default(),
             Found::Missing | Found::Bad => recover::rebuild(self.layout, &stream)?,
         };
-        for entry in &lines.lines {
+        for entry in &lines.late {
             evolve(&mut state, entry.record(self.layout)?);
         }
         Ok(state)
@@ -162,7 +162,7 @@ impl Reader<'_> {
 
     fn read_items(&self, which: Which, lines: &Lines) -> Result<Vec<ItemId>, Error> {
         let mut ids: BTreeSet<ItemId> = self.listed(which, lines)?.into_iter().collect();
-        let touched: BTreeSet<&ItemId> = lines.lines.iter().filter_map(|entry| entry.head.stream.item()).collect();
+        let touched: BTreeSet<&ItemId> = lines.late.iter().filter_map(|entry| entry.head.stream.item()).collect();
         ids.extend(touched.iter().copied().cloned());
         if which == Which::All {
             return Ok(ids.into_iter().collect());

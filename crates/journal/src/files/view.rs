@@ -61,7 +61,7 @@ struct Known {
 
 /// What a reader needs for what is not known: the ledger, and these lines, which the ledger may not hold.
 pub(crate) struct Lines {
-    pub(crate) lines: Vec<Arc<Entry>>,
+    pub(crate) late: Vec<Arc<Entry>>,
     pub(crate) checkpoint: Option<Checkpoint>,
     /// The last line that the view had.
     as_of: u64,
@@ -106,7 +106,9 @@ impl View {
         // The ledgers follow now and then, and so does the look at them: meanwhile the lines are here.
         if self.place.seq - self.looked >= LOOK_AGAIN {
             self.looked = self.place.seq;
-            Checkpoint::sound(layout).into_iter().for_each(|it| self.flushed(it));
+            if let Some(checkpoint) = Checkpoint::sound(layout) {
+                self.flushed(checkpoint);
+            }
         }
         Ok(true)
     }
@@ -185,8 +187,8 @@ impl View {
     }
 
     fn lines(&self, wanted: impl Fn(&Entry) -> bool) -> Lines {
-        let lines = self.lines.iter().filter(|entry| wanted(entry)).map(Arc::clone).collect();
-        Lines { lines, checkpoint: self.checkpoint.clone(), as_of: self.place.seq }
+        let late = self.lines.iter().filter(|entry| wanted(entry)).map(Arc::clone).collect();
+        Lines { late, checkpoint: self.checkpoint.clone(), as_of: self.place.seq }
     }
 
     /// Keeps an item that was read with `lines`.
