@@ -5,8 +5,8 @@
 mod support;
 
 use std::fs;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -196,4 +196,25 @@ fn look(project: &Project) {
 
 fn question(item: &str, number: u32) -> QuestionId {
     QuestionId { item: id(item), number }
+}
+
+/// Its own writes wake those who wait by themselves; those of others are told apart from them, wherever they stand.
+#[test]
+fn whoever_waits_is_woken_by_another_process_that_begins_a_segment() {
+    let project = Project::empty();
+    let stays = Files::open(project.path(), deferred());
+    script().accept(&stays, "open", &Script::open("42").unwrap()).unwrap();
+    let other = Files::open(project.path(), Options { segment_limit: 1, ..options() });
+    let (woken, wakes) = mpsc::channel();
+    let _watch = stays.watch(Arc::new(move || drop(woken.send(())))).unwrap();
+
+    for number in 0..4 {
+        script().accept(&stays, &format!("ours-{number}"), &Script::ask("42", "Which tea?").unwrap()).unwrap();
+        wakes.recv_timeout(Duration::from_mins(1)).unwrap();
+        while wakes.try_recv().is_ok() {}
+
+        script().accept(&other, &format!("theirs-{number}"), &Script::ask("42", "Which cake?").unwrap()).unwrap();
+
+        wakes.recv_timeout(Duration::from_mins(1)).unwrap();
+    }
 }

@@ -230,8 +230,8 @@ impl Shared {
             replies.push(store.run(&mut it.update)?);
         }
         self.reach(Step::Decided)?;
-        self.watcher.expect(store.log().file(), store.end().end);
-        let wrote = store.write()?;
+        self.watcher.expect(store.log().file(), store.end());
+        let wrote = store.write().inspect_err(|_| self.watcher.expect_nothing())?;
         // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
         let settled = self.follow(&mut store);
         drop(lock);

@@ -8,6 +8,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use super::commit::hold;
 use super::disk::DiskFile;
 use super::layout::Layout;
+use super::place::Place;
 use crate::wakes::Wakes;
 use crate::{Error, Wake, Watch};
 
@@ -19,21 +20,28 @@ pub(crate) struct Watcher {
     system: Mutex<Option<Arc<RecommendedWatcher>>>,
 }
 
-/// Up to where this process has written, or is about to: the file, and its length then.
+/// Up to where this process has written, or is about to: the segment, and where it ends then.
 #[derive(Default)]
-struct Own(Mutex<Option<(Arc<dyn DiskFile>, u64)>>);
+struct Own(Mutex<Option<(Arc<dyn DiskFile>, Place)>>);
 
 impl Own {
     /// Whether there is nothing in the log but what this process wrote, or had read when it wrote.
-    fn is_all(&self) -> bool {
-        hold(&self.0).as_ref().is_some_and(|(file, end)| file.length().is_ok_and(|length| length <= *end))
+    fn is_all(&self, layout: &Layout) -> bool {
+        hold(&self.0).as_ref().is_some_and(|(segment, place)| {
+            segment.length().is_ok_and(|length| length <= place.end) && !layout.has(&layout.segment(place.segment + 1))
+        })
     }
 }
 
 impl Watcher {
     /// This process is about to write up to `end`: it wakes those who wait itself, once that is durable.
-    pub(crate) fn expect(&self, file: Arc<dyn DiskFile>, end: u64) {
-        *hold(&self.own.0) = Some((file, end));
+    pub(crate) fn expect(&self, segment: Arc<dyn DiskFile>, end: Place) {
+        *hold(&self.own.0) = Some((segment, end));
+    }
+
+    /// It could not write: whatever comes is somebody else's.
+    pub(crate) fn expect_nothing(&self) {
+        *hold(&self.own.0) = None;
     }
 
     /// Something was written.
@@ -55,10 +63,10 @@ impl Watcher {
         let dir = layout.journal();
         layout.disk().create_dir_all(&dir).map_err(Error::io("make", &dir))?;
         let failed = |error| Error::io("watch", &dir)(std::io::Error::other::<notify::Error>(error));
-        let (wakes, own) = (Arc::clone(&self.wakes), Arc::clone(&self.own));
+        let (wakes, own, layout) = (Arc::clone(&self.wakes), Arc::clone(&self.own), layout.clone());
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // Reading wakes nobody; an error may hide a change, so it wakes.
-            if event.map_or(true, |event| !event.kind.is_access()) && !own.is_all() {
+            if event.map_or(true, |event| !event.kind.is_access()) && !own.is_all(&layout) {
                 wakes.wake();
             }
         })
