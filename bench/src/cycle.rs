@@ -81,7 +81,7 @@ pub(crate) fn measure(run: &Path, quick: bool, progress: &mut dyn FnMut(&str)) -
         }
         about.push((it, found.map(|_| done)));
     }
-    Ok(Measured { rows: reach(&all)?, tables: vec![table(&all, &about), settings(&about)] })
+    Ok((reach(&all)?, vec![table(&all, &about), settings(&about)]).into())
 }
 
 /// Everybody who does the cycle, started and ready.

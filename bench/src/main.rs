@@ -6,24 +6,32 @@
 mod commands;
 mod contention;
 mod cycle;
+mod decisions;
+mod growth;
 mod http;
 mod mcp;
 mod measure;
 mod peers;
 mod process;
+mod recovery;
 mod report;
 mod rows;
+#[path = "../benches/scene/mod.rs"]
+#[expect(clippy::expect_used, reason = "the benchmarks of the core share it, and fail by panicking")]
+mod scene;
 mod seed;
 mod served;
 mod survey;
 mod team;
 mod waiting;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use crate::report::Table;
 use crate::rows::{Measured, Row};
 
 /// Errors end the run; there is nothing to recover.
@@ -58,25 +66,34 @@ fn run(words: &[&str]) -> Outcome<bool> {
                 return Err(format!("`{other}` is no option; there are --quick, --json and --only=GROUP").into());
             }
             let start = Instant::now();
-            let measured = rows::all(quick, only, &mut |text| {
+            let mut say = |text: &str| {
                 let _ = writeln!(io::stderr(), "{text}");
-            })?;
+            };
+            let (measured, files) = rows::all(quick, only, &mut say)?;
             print(&measured, json)?;
             // The report is that of a whole run.
             if !quick && only.is_none() {
                 let docs = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs");
                 report::write(&docs, &measured, start.elapsed().as_secs_f64() / 60.0)?;
             }
+            let removal = Instant::now();
+            files.close()?;
+            let groups =
+                measured.took.iter().copied().chain([("removal of the files", removal.elapsed().as_secs_f64())]);
+            let groups: Vec<String> = groups.map(|(group, seconds)| format!("{group} {seconds:.0}")).collect();
+            say(&format!("seconds: {}; {:.0} in all", groups.join(", "), start.elapsed().as_secs_f64()));
             Ok(measured.rows.iter().all(|row| row.holds))
         }
     }
 }
 
-fn print(Measured { rows, tables }: &Measured, json: bool) -> Outcome<()> {
+fn print(Measured { rows, tables, took }: &Measured, json: bool) -> Outcome<()> {
     let mut out = io::stdout().lock();
     if json {
         let rows: Vec<_> = rows.iter().map(Row::json).collect();
-        writeln!(out, "{}", serde_json::json!({ "rows": rows }))?;
+        let tables: Vec<_> = tables.iter().map(Table::json).collect();
+        let seconds: BTreeMap<_, _> = took.iter().copied().collect();
+        writeln!(out, "{}", serde_json::json!({ "rows": rows, "tables": tables, "seconds": seconds }))?;
         return Ok(());
     }
     for table in tables {

@@ -5,33 +5,39 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use crate::Outcome;
 use crate::rows::{Measured, Row};
 
 /// Something that was measured, in lines.
 pub(crate) struct Table {
     title: &'static str,
-    about: &'static str,
+    about: String,
     head: Vec<&'static str>,
     lines: Vec<Vec<String>>,
     pub(crate) chart: Option<Chart>,
 }
 
 impl Table {
-    pub(crate) fn new(title: &'static str, about: &'static str, head: &[&'static str]) -> Self {
-        Self { title, about, head: head.to_vec(), lines: Vec::new(), chart: None }
+    pub(crate) fn new(title: &'static str, about: impl Into<String>, head: &[&'static str]) -> Self {
+        Self { title, about: about.into(), head: head.to_vec(), lines: Vec::new(), chart: None }
     }
 
     pub(crate) fn line<const N: usize>(&mut self, line: [String; N]) {
         self.lines.push(line.into());
     }
 
-    fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let head: Vec<String> = self.head.iter().map(|it| (*it).to_owned()).collect();
         let rule: Vec<String> = self.head.iter().map(|_| "---".to_owned()).collect();
         let lines: String = self.lines.iter().map(|line| row(line)).collect();
         format!("{}{}{lines}", row(&head), row(&rule))
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        json!({ "title": self.title, "head": self.head, "lines": self.lines })
     }
 
     /// The same for a terminal.
@@ -48,6 +54,13 @@ impl Table {
         let lines: String = self.lines.iter().map(|line| row(&mut line.iter().map(String::as_str))).collect();
         format!("{}\n{}{lines}", self.title, row(&mut self.head.iter().copied()))
     }
+}
+
+/// A number as it is read: `100,000`.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let parts: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|it| std::str::from_utf8(it).ok()).collect();
+    parts.join(",")
 }
 
 /// Bars on a logarithmic scale: what is compared differs by orders of magnitude.
@@ -168,12 +181,17 @@ const METHOD: &str = "
 - Querent's servers are killed in the end, as with `kill -9`, and every answer that was acknowledged must be in the journal. Of
   the peers that keep anything, every answer is looked up in their store.
 - A peer that cannot be installed or started ends the run with an error.
-- `bench/README.md` describes the rows that compare Querent with itself.
+- `bench/README.md` describes the rows and the tables that are about Querent alone.
 ";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_grouped_by_thousands() {
+        assert_eq!([7, 10, 1_000, 100_000, 1_234_567].map(grouped), ["7", "10", "1,000", "100,000", "1,234,567"]);
+    }
 
     #[test]
     fn a_table_and_a_chart_show_what_was_measured() {

@@ -1,6 +1,7 @@
 //! What is measured, and what it must reach.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -9,13 +10,16 @@ use crate::Outcome;
 use crate::commands::{project, rate_of_threads};
 use crate::contention;
 use crate::cycle;
+use crate::decisions;
+use crate::growth;
 use crate::http;
 use crate::mcp;
 use crate::measure::{median, raw_append, raw_group};
 use crate::process::{alternate, querent, rate_of_processes, rss, seconds};
+use crate::recovery;
 use crate::report::Table;
 use crate::seed::Seeder;
-use crate::survey::{Place, on_disk};
+use crate::survey;
 use crate::team;
 use crate::waiting;
 
@@ -48,11 +52,19 @@ impl Row {
 pub(crate) struct Measured {
     pub(crate) rows: Vec<Row>,
     pub(crate) tables: Vec<Table>,
+    /// How long each group took, in seconds.
+    pub(crate) took: Vec<(&'static str, f64)>,
 }
 
 impl From<Vec<Row>> for Measured {
     fn from(rows: Vec<Row>) -> Self {
-        Self { rows, tables: Vec::new() }
+        (rows, Vec::new()).into()
+    }
+}
+
+impl From<(Vec<Row>, Vec<Table>)> for Measured {
+    fn from((rows, tables): (Vec<Row>, Vec<Table>)) -> Self {
+        Self { rows, tables, took: Vec::new() }
     }
 }
 
@@ -77,12 +89,10 @@ const GROUPS: &[Group] = &[
     ("history", "a journal of 1,000 events and one of 1,000,000", |run, quick, _| {
         Ok(history(run, rounds(quick))?.into())
     }),
-    ("item", "an item of 10 settled questions and one of 10,000", |run, quick, _| {
-        Ok(long_item(run, rounds(quick))?.into())
-    }),
-    ("survey", "what is open in a small project and in a large one", |run, quick, _| {
-        Ok(surveys(run, rounds(quick))?.into())
-    }),
+    ("recovery", "the first command after a crash, with a long journal", recovery::measure),
+    ("growth", "more items, and more that is settled on one", growth::measure),
+    ("survey", "what is open in a small project and in a large one", survey::measure),
+    ("core", "decisions and lines, without a disk", decisions::measure),
     ("mcp", "the MCP server, and one written with FastMCP", |run, quick, _| {
         Ok(mcp::rows(run, if quick { 5 } else { 15 })?.into())
     }),
@@ -95,12 +105,14 @@ const GROUPS: &[Group] = &[
     ("binary", "the release binary", |_, _, _| Ok(size()?.into())),
 ];
 
-fn rounds(quick: bool) -> usize {
+/// How many rounds of something that takes milliseconds.
+pub(crate) fn rounds(quick: bool) -> usize {
     if quick { 15 } else { 51 }
 }
 
-/// All groups, or one. `quick` measures fewer rounds of the same.
-pub(crate) fn all(quick: bool, only: Option<&str>, progress: Progress<'_>) -> Outcome<Measured> {
+/// All groups, or one. `quick` measures fewer rounds, and less of what takes long to make. Also the directory of the run: to
+/// remove it takes a while, which nobody needs to wait for.
+pub(crate) fn all(quick: bool, only: Option<&str>, progress: Progress<'_>) -> Outcome<(Measured, TempDir)> {
     let chosen: Vec<&Group> = GROUPS.iter().filter(|(name, ..)| only.is_none_or(|only| only == *name)).collect();
     if chosen.is_empty() {
         let names: Vec<&str> = GROUPS.iter().map(|(name, ..)| *name).collect();
@@ -110,11 +122,13 @@ pub(crate) fn all(quick: bool, only: Option<&str>, progress: Progress<'_>) -> Ou
     let mut all = Measured::default();
     for (name, what, measure) in chosen {
         progress(&format!("{name}: {what}"));
-        let Measured { rows, tables } = measure(run.path(), quick, progress)?;
+        let start = Instant::now();
+        let Measured { rows, tables, .. } = measure(run.path(), quick, progress)?;
         all.rows.extend(rows);
         all.tables.extend(tables);
+        all.took.push((*name, start.elapsed().as_secs_f64()));
     }
-    Ok(all)
+    Ok((all, run))
 }
 
 /// The directory of a run, on a disk and not in memory. It stays until the run ends: some file systems are slow to make files
@@ -169,15 +183,10 @@ fn processes(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
 }
 
 /// A project with `items`, 50 of which have an open question.
-fn with_items(run: &Path, items: u32) -> Outcome<PathBuf> {
+fn with_items(run: &Path, items: usize) -> Outcome<PathBuf> {
     let dir = scratch(run)?;
-    let mut seeder = Seeder::new(&project(&dir, 0)?)?;
-    for number in 1..=items {
-        let item = seeder.open(&number.to_string())?;
-        if number.is_multiple_of(items / 50) {
-            seeder.question(&item)?;
-        }
-    }
+    let names = (1..=items).map(|number| number.to_string());
+    Seeder::new(&project(&dir, 0)?)?.open_all(names, |place| place.is_multiple_of(items / 50))?;
     Ok(dir)
 }
 
@@ -212,17 +221,27 @@ fn lists(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     ])
 }
 
-/// A project with a journal of at least `events`.
-fn with_events(run: &Path, events: usize) -> Outcome<PathBuf> {
-    let dir = scratch(run)?;
+/// A project with a journal of at least `events` and at least ten items, each with an open question. The groups of a run share it:
+/// a million takes a while.
+pub(crate) fn with_events(run: &Path, events: usize) -> Outcome<PathBuf> {
+    let dir = run.join(format!("events-{events}"));
+    if dir.exists() {
+        return Ok(dir);
+    }
+    std::fs::create_dir(&dir)?;
     let mut seeder = Seeder::new(&project(&dir, 0)?)?;
-    let items = (events / 1_000).clamp(10, 500);
+    let items = items_of(events);
     for number in 1..=items {
         let item = seeder.open(&number.to_string())?;
         seeder.question(&item)?;
         seeder.sessions(&item, events / items)?;
     }
     Ok(dir)
+}
+
+/// How many items such a project has.
+pub(crate) fn items_of(events: usize) -> usize {
+    (events / 1_000).clamp(10, 500)
 }
 
 fn history(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
@@ -232,48 +251,6 @@ fn history(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let (ratio, of_long, of_short) = alternate(rounds, || show(&long), || show(&short))?;
     let seen = format!("{:.1} ms against {:.1} ms", of_long * 1000.0, of_short * 1000.0);
     Ok(vec![Row::at_most("show, 1,000,000 events / 1,000 events", ratio, 1.5, seen)])
-}
-
-fn long_item(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
-    let querent = querent()?;
-    let dir = scratch(run)?;
-    let mut seeder = Seeder::new(&project(&dir, 0)?)?;
-    for (id, count) in [("young", 10), ("old", 10_000)] {
-        let item = seeder.open(id)?;
-        seeder.settled(&item, count)?;
-    }
-    drop(seeder);
-    let (mut old, mut young) = (10_000, 10);
-    let pair = |item: &str, number: &mut u32| -> Outcome<f64> {
-        *number += 1;
-        let id = format!("CLR-{item}-{number:03}");
-        let which = format!("Which of {number}?");
-        let asked = ["ask", "--item", item, "--from", "engineer", "--topic", "t", "--question", &which, "--json"];
-        let answered = ["answer", &id, "--by", "architect", "--answer", "this", "--json"];
-        let resolved = ["resolve", &id, "--by", "engineer", "--json"];
-        let seconds = seconds(&querent, &asked, &dir)? + self::seconds(&querent, &answered, &dir)?;
-        self::seconds(&querent, &resolved, &dir)?;
-        Ok(seconds)
-    };
-    let (ratio, of_old, of_young) = alternate(rounds, || pair("old", &mut old), || pair("young", &mut young))?;
-    let seen = format!("{:.1} ms against {:.1} ms", of_old * 1000.0, of_young * 1000.0);
-    Ok(vec![Row::at_most("ask + answer, 10,000 settled / 10 settled", ratio, 2.0, seen)])
-}
-
-fn surveys(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
-    let (small, large) = (Place::new(500, 50, 250)?, Place::new(10_000, 1_000, 5_000)?);
-    let (pure, of_large, of_small) = alternate(rounds, || Ok(large.survey().0), || Ok(small.survey().0))?;
-    let alone = format!("{:.1} ms against {:.2} ms", of_large * 1000.0, of_small * 1000.0);
-    let (querent, few, many) = (querent()?, scratch(run)?, scratch(run)?);
-    on_disk(&few, 500, 50, 250)?;
-    on_disk(&many, 10_000, 1_000, 5_000)?;
-    let monitor = |dir: &Path| seconds(&querent, &["monitor", "--dry-run", "--json"], dir);
-    let (ratio, of_many, of_few) = alternate(rounds / 3, || monitor(&many), || monitor(&few))?;
-    let whole = format!("{:.0} ms against {:.1} ms", of_many * 1000.0, of_few * 1000.0);
-    Ok(vec![
-        Row::at_most("survey, 10,000 items + 1,000 + 5,000 waits / 500 + 50 + 250", pure, 20.0, alone),
-        Row::at_most("monitor --dry-run of the same, whole process", ratio, 20.0, whole),
-    ])
 }
 
 fn size() -> Outcome<Vec<Row>> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 
 use querent_core::{
     Action, Applied, Command, Envelope, Item, ItemId, Moment, Needs, Party, QuestionId, Rules, Shared, Span, State,
@@ -14,6 +15,12 @@ use serde_json::json;
 
 use crate::Outcome;
 use crate::commands::{ask, ask_beside, project};
+
+/// How many threads write at once where every item has an update of its own: those that wait share a sync.
+const WRITERS: usize = 64;
+
+/// What is to happen on an item.
+pub(crate) type Story = (ItemId, Vec<(Party, Action)>);
 
 /// A writer of many events.
 pub(crate) struct Seeder {
@@ -46,22 +53,54 @@ impl Seeder {
     /// Carries out these actions on one item, in one update.
     pub(crate) fn run(&mut self, item: &ItemId, actions: Vec<(Party, Action)>) -> Outcome<()> {
         self.operations += 1;
-        let job = Many {
-            item: item.clone(),
-            actions,
-            rules: Arc::clone(&self.rules),
-            at: self.at,
-            prefix: format!("seed-{}", self.operations),
-        };
-        self.journal.update(Update { stream: item.clone().into(), ticket: None, job: Box::new(job) })?;
+        self.tell(item.clone(), actions, self.operations)
+    }
+
+    /// Carries out all of these, each in an update of its own, in any order.
+    pub(crate) fn run_all(&mut self, mut stories: Vec<Story>) -> Outcome<()> {
+        let (first, count) = (self.operations, stories.len());
+        self.operations += u64::try_from(count)?;
+        let mut parts = Vec::new();
+        while !stories.is_empty() {
+            let rest = stories.len().saturating_sub(count.div_ceil(WRITERS));
+            parts.push((first + u64::try_from(rest)?, stories.split_off(rest)));
+        }
+        let seeder = &*self;
+        thread::scope(|scope| {
+            let write = |(before, part): (u64, Vec<Story>)| {
+                let mut numbered = part.into_iter().zip(before + 1..);
+                numbered.try_for_each(|((item, actions), number)| seeder.tell(item, actions, number))
+            };
+            let writers: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || write(part))).collect();
+            writers.into_iter().try_for_each(|writer| writer.join().map_err(|_| "a writer panicked")?)
+        })
+    }
+
+    fn tell(&self, item: ItemId, actions: Vec<(Party, Action)>, number: u64) -> Outcome<()> {
+        let (rules, at) = (Arc::clone(&self.rules), self.at);
+        let job = Many { item: item.clone(), actions, rules, at, prefix: format!("seed-{number}") };
+        self.journal.update(Update { stream: item.into(), ticket: None, job: Box::new(job) })?;
         Ok(())
     }
 
     pub(crate) fn open(&mut self, id: &str) -> Outcome<ItemId> {
         let item: ItemId = id.parse()?;
-        let open = Action::OpenItem { title: format!("Item {id}"), workflow: Some("bug".to_owned()), autonomy: None };
-        self.run(&item, vec![(Party::HUMAN, open)])?;
+        self.run(&item, vec![opening(id)])?;
         Ok(item)
+    }
+
+    /// Items with these names; those that are chosen have an open question.
+    pub(crate) fn open_all(
+        &mut self,
+        names: impl Iterator<Item = String>,
+        asks: impl Fn(usize) -> bool,
+    ) -> Outcome<()> {
+        let engineer: Party = "engineer".parse()?;
+        let story = |(place, name): (usize, String)| -> Outcome<Story> {
+            let question = asks(place).then(|| (engineer.clone(), ask()));
+            Ok((name.parse()?, [opening(&name)].into_iter().chain(question).collect()))
+        };
+        self.run_all(names.enumerate().map(story).collect::<Outcome<_>>()?)
     }
 
     /// `count` questions that were asked and resolved.
@@ -89,12 +128,6 @@ impl Seeder {
         self.run(item, vec![("engineer".parse()?, ask())])
     }
 
-    /// So many open questions for which nobody waits.
-    fn questions(&mut self, item: &ItemId, count: usize) -> Outcome<()> {
-        let engineer: Party = "engineer".parse()?;
-        self.run(item, (0..count).map(|_| (engineer.clone(), ask_beside())).collect())
-    }
-
     /// `count` events of sessions that start.
     pub(crate) fn sessions(&mut self, item: &ItemId, count: usize) -> Outcome<()> {
         let engineer: Party = "engineer".parse()?;
@@ -102,20 +135,26 @@ impl Seeder {
     }
 }
 
-/// A project with so many items, each with open questions of its engineer to its architect.
+/// A project with so many items, each with open questions of its engineer to its architect. If they are more than one,
+/// nobody waits for them.
 pub(crate) fn with_open_questions(dir: &Path, items: usize, each: usize) -> Outcome<Vec<QuestionId>> {
     let mut seeder = Seeder::now(&project(dir, 0)?)?;
-    let mut ids = Vec::new();
+    let engineer: Party = "engineer".parse()?;
+    let (mut ids, mut stories) = (Vec::new(), Vec::new());
     for number in 1..=items {
-        let item = seeder.open(&number.to_string())?;
-        match each {
-            1 => seeder.question(&item)?,
-            _ => seeder.questions(&item, each)?,
-        }
-        let last = u32::try_from(each)?;
-        ids.extend((1..=last).map(|number| QuestionId { item: item.clone(), number }));
+        let item: ItemId = number.to_string().parse()?;
+        let question = || (engineer.clone(), if each == 1 { ask() } else { ask_beside() });
+        let questions = std::iter::repeat_with(question).take(each);
+        stories.push((item.clone(), [opening(item.as_str())].into_iter().chain(questions).collect()));
+        ids.extend((1..=u32::try_from(each)?).map(|number| QuestionId { item: item.clone(), number }));
     }
+    seeder.run_all(stories)?;
     Ok(ids)
+}
+
+/// A human opens an item in the step of its engineer.
+fn opening(id: &str) -> (Party, Action) {
+    (Party::HUMAN, Action::OpenItem { title: format!("Item {id}"), workflow: Some("bug".to_owned()), autonomy: None })
 }
 
 struct Many {

@@ -39,7 +39,7 @@ pub(crate) fn measure(run: &Path, _quick: bool, progress: &mut dyn FnMut(&str)) 
             rows.push(Row::at_most("woken from another process, 10,000 waiting, p99 ms", p99, 10.0, seen));
         }
     }
-    Ok(Measured { rows, tables: vec![table] })
+    Ok((rows, vec![table]).into())
 }
 
 /// The memory that so many who wait need, and how long each of some took to be woken, in microseconds.

@@ -1,15 +1,14 @@
 //! Builds the benchmarks and the binary that they measure, and runs them.
 
+mod counted;
+mod instructions;
 mod peers;
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::cache::Cache;
 use crate::python::Packages;
-use crate::{Failure, cargo, root};
-
-/// Counts for gungraun, whose version it must have.
-const RUNNER: &str = "gungraun-runner";
+use crate::{Failure, cargo};
 
 /// What the MCP server is held against.
 const FASTMCP: Packages = Packages { folder: "bench-python", file: "bench/fastmcp/requirements.txt" };
@@ -18,11 +17,11 @@ const FASTAPI: Packages = Packages { folder: "bench-fastapi", file: "bench/fasta
 /// The groups in which the peers are measured.
 const PEERS_IN: [&str; 2] = ["cycle", "contention"];
 
-/// `cargo xtask bench [core | instructions] [--quick] [--json] [--only=GROUP]`.
+/// `cargo xtask bench [core | instructions [--update]] [--quick] [--json] [--only=GROUP]`.
 pub(crate) fn run(options: &[String]) -> Result<(), Failure> {
     match options.split_first() {
         Some((what, rest)) if what == "core" => micro("core", rest),
-        Some((what, rest)) if what == "instructions" => instructions(rest),
+        Some((what, rest)) if what == "instructions" => instructions::run(rest),
         _ => table(options),
     }
 }
@@ -44,28 +43,13 @@ fn table(options: &[String]) -> Result<(), Failure> {
         }
     }
     let peers = if PEERS_IN.iter().any(|group| is_measured(group)) { peers::install(&cache)? } else { Vec::new() };
+    let counted = if is_measured("core") { Some(counted::count()?) } else { None };
     let run = ["run", "--release", "--locked", "--quiet", "-p", "querent-bench", "--"];
     let mut bench = cargo();
     bench.args(run).args(options).env("QUERENT_BENCH_PYTHON", FASTMCP.python(&cache));
     bench.env("QUERENT_BENCH_FASTAPI", FASTAPI.python(&cache)).envs(peers);
+    bench.envs(counted.map(|file| ("QUERENT_BENCH_CORE", file)));
     succeed(&mut bench, "a row does not hold, or could not be measured; see above")
-}
-
-/// How many instructions the core takes.
-fn instructions(rest: &[String]) -> Result<(), Failure> {
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        return Err(Failure("instructions are counted by valgrind; install the package `valgrind`".to_owned()));
-    }
-    let tools = root().join("target/tools");
-    let runner = tools.join("bin").join(RUNNER);
-    let version = locked_version("gungraun")?;
-    let known = Command::new(&runner).arg("--version").output();
-    if !known.is_ok_and(|known| String::from_utf8_lossy(&known.stdout).contains(&version)) {
-        let install = ["install", RUNNER, "--quiet", "--locked", "--version", &version, "--force", "--root"];
-        succeed(cargo().args(install).arg(&tools), "gungraun-runner could not be installed; see above")?;
-    }
-    let bench = ["bench", "--locked", "--quiet", "-p", "querent-bench", "--bench", "instructions", "--"];
-    succeed(cargo().args(bench).args(rest).env("GUNGRAUN_RUNNER", runner), "the benchmark failed; see above")
 }
 
 fn micro(name: &str, rest: &[String]) -> Result<(), Failure> {
@@ -87,4 +71,19 @@ fn succeed(command: &mut Command, otherwise: &str) -> Result<(), Failure> {
         Ok(_) => Err(Failure(otherwise.to_owned())),
         Err(error) => Err(Failure(format!("cargo cannot be run: {error}"))),
     }
+}
+
+/// What a command prints.
+fn output_of(command: &mut Command, otherwise: &str) -> Result<String, Failure> {
+    let output = command.stderr(Stdio::inherit()).output().ok().filter(|it| it.status.success());
+    output.map(|it| String::from_utf8_lossy(&it.stdout).into_owned()).ok_or_else(|| Failure(otherwise.to_owned()))
+}
+
+/// Installs what a system has and no cache, as root on Debian.
+fn install_system_package(name: &str, otherwise: &str) -> Result<(), Failure> {
+    eprintln!("installing {name}");
+    let mut apt = Command::new("apt-get");
+    apt.args(["install", "--yes", "--no-install-recommends", "--quiet=2", name]);
+    // Where there is no such program, too.
+    succeed(&mut apt, otherwise).map_err(|_| Failure(otherwise.to_owned()))
 }

@@ -38,7 +38,7 @@ const TASKS: &[Task] = &[
     Task { name: "tests", about: "unit, integration and documentation tests", run: |rest| steps::one("tests", rest) },
     Task {
         name: "bench",
-        about: "what Querent costs: bench [core | instructions] [--quick] [--json] [--only=GROUP]",
+        about: "what Querent costs: bench [core | instructions [--update]] [--quick] [--json] [--only=GROUP]",
         run: bench::run,
     },
     Task { name: "e2e", about: "the end-to-end suites: e2e [--list] [SUITE...]", run: e2e::run },

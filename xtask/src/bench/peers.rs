@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::succeed;
+use super::{install_system_package, succeed};
 use crate::cache::Cache;
 use crate::python::Packages;
 use crate::{Failure, root};
@@ -66,9 +66,6 @@ fn install_postgres() -> Result<(), Failure> {
     if is_there() {
         return Ok(());
     }
-    eprintln!("installing PostgreSQL");
-    let mut apt = Command::new("apt-get");
-    apt.args(["install", "--yes", "--no-install-recommends", "--quiet=2", "postgresql"]);
     let otherwise = "PostgreSQL is not there and could not be installed: install the package `postgresql`";
-    succeed(&mut apt, otherwise)
+    install_system_package("postgresql", otherwise)
 }
