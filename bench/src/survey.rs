@@ -27,7 +27,8 @@ const CIRCLE: u32 = 10;
 pub(crate) fn measure(run: &Path, quick: bool, progress: &mut dyn FnMut(&str)) -> Outcome<Measured> {
     let querent = querent()?;
     let rows = large_and_small(run, &querent, rounds(quick))?;
-    let table = by_questions(run, &querent, [100, 1_000, 10_000], rounds(quick) / 3, progress)?;
+    let counts = if quick { [10, 100, 1_000] } else { [100, 1_000, 10_000] };
+    let table = by_questions(run, &querent, counts, rounds(quick) / 3, progress)?;
     Ok((rows, vec![table]).into())
 }
 

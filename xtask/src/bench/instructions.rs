@@ -141,8 +141,9 @@ fn compare(baseline: &Counts, now: &Counts) -> (Vec<String>, Vec<String>) {
         let (line, fails) = match (baseline.get(name), now.get(name)) {
             (Some(before), Some(now)) => {
                 #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
-                let change = *now as f64 / *before as f64 - 1.0;
-                let fails = change > MARGIN;
+                let [of_before, of_now] = [*before as f64, *now as f64];
+                let fails = of_now > of_before * (1.0 + MARGIN);
+                let change = of_now / of_before - 1.0;
                 let said = if fails { "  too much" } else { "" };
                 (format!("{name:<20} {before:>12} {now:>12} {:>+7.2} %{said}", change * 100.0), fails)
             }
