@@ -126,6 +126,7 @@ pub struct Refusal {
     /// What to do next, in one sentence.
     pub hint: String,
     /// The facts, for a program.
+    #[serde(serialize_with = "crate::canonical::value")]
     pub details: Value,
 }
 
