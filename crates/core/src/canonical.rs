@@ -4,6 +4,8 @@
 //! itself, unless a crate anywhere in the program turns on its `preserve_order`; then they stand as somebody wrote them. So
 //! each field that holds JSON of others is written by a function of this module.
 
+use std::borrow::Borrow;
+
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -40,8 +42,8 @@ pub fn sort(fields: &mut Map<String, Value>) {
 }
 
 /// Writes a field that is JSON.
-pub(crate) fn value<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
-    Canonical(value).serialize(serializer)
+pub(crate) fn value<S: Serializer>(value: &impl Borrow<Value>, serializer: S) -> Result<S::Ok, S::Error> {
+    Canonical(value.borrow()).serialize(serializer)
 }
 
 /// Writes a field that may be JSON.
