@@ -23,10 +23,11 @@ use tokio::time::timeout;
 
 use self::files::Grounds;
 use self::link::Link;
-use self::process::{Process, Program};
+use self::process::Process;
 use self::talk::{Ending, Lost, Talk};
 use crate::normalise::final_text;
 use crate::order::Order;
+use crate::program::Program;
 use crate::run::{Failure, FailureKind, Provider, Run, RunEnd};
 
 /// How long an agent may take to stop when it is told to, before it is killed.
@@ -46,10 +47,7 @@ pub(crate) struct Acp {
 impl Acp {
     /// The agent that the config names, for the project in `root`.
     pub(crate) fn new(config: &ProviderConfig, root: &Path) -> Result<Self, Failure> {
-        if config.command.is_empty() {
-            return Err(Failure::new(FailureKind::Unavailable, "the provider names no `command`"));
-        }
-        let program = Program { command: config.command.clone(), env: config.env.clone(), root: root.to_path_buf() };
+        let program = Program::new(&config.command, &config.env, root)?;
         Ok(Self { program, max_output: config.max_output, grace: GRACE })
     }
 
@@ -57,10 +55,10 @@ impl Acp {
         let grounds = Grounds::new(&order.directory).map_err(|error| {
             Failure::new(FailureKind::Unavailable, format!("the directory of the turn cannot be used: {error}"))
         })?;
-        let (process, stdin, stdout) = self.program.start(grounds.directory(), &order.env)?;
+        let (process, stdin, stdout) = Process::start(&self.program, grounds.directory(), &order.env)?;
         let link = Link::new(stdin, stdout, self.max_output);
         let grace = self.grace;
-        Ok(Run::new(process.id(), |end| async move {
+        Ok(Run::new(Some(process.id()), |end| async move {
             let RunEnd { gate, signals, cancelled } = end;
             let talk = Talk::new(link, signals.clone(), grounds, order.mcp.is_some());
             let mut turn = Turn { process, talk, cancelled, grace };

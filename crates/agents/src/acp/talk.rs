@@ -12,6 +12,7 @@ use super::link::{Link, TooMuch};
 use super::permission::{self, Calls, Decision, SERVER, Wanted};
 use super::rpc::{self, BAD_PARAMS, Complaint, FAILED, Message, NO_METHOD, NOT_FOUND};
 use crate::order::Order;
+use crate::program::GO;
 use crate::signal::{Signal, Usage};
 
 /// The version of the protocol that is spoken here.
@@ -119,7 +120,7 @@ impl Talk {
 
     /// Makes the turn.
     pub(super) async fn turn(&mut self, order: &Order, handle: Option<&ProgramHandle>) -> Result<Ending, Lost> {
-        self.link.say("go");
+        self.link.say(GO);
         let session = self.open(order, handle).await?;
         let handle = match session.parse::<ProgramHandle>() {
             Ok(handle) => Signal::Handle(handle),

@@ -435,11 +435,12 @@ async fn what_a_turn_lacks_is_said_at_once() {
     let root = tempfile::tempdir().unwrap();
     assert_eq!(Acp::new(&config(&[]), root.path()).unwrap_err().kind, FailureKind::Unavailable);
     let mut scene = Scene::opened("ends end_turn");
-    scene.acp.program.command = vec!["no-such-agent".to_owned()];
-    let failure = scene.acp.start(scene.order.clone()).unwrap_err();
-    assert_eq!(failure, Failure::new(FailureKind::Unavailable, "the program `no-such-agent` is not there"));
-    scene.acp.program.command = vec!["./agent.sh".to_owned()];
-    assert!(scene.acp.program.start(&scene.order.directory, &scene.order.env).is_ok());
+    let acp = |command: &str| Acp::new(&config(&[command]), scene.base.path()).unwrap();
+    let failure = acp("no-such-agent").start(scene.order.clone()).unwrap_err();
+    assert_eq!(failure, Failure::new(FailureKind::Unavailable, "there is no program `no-such-agent`"));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(scene.base.path().join("agent.sh"), mode).unwrap();
+    assert!(acp("./agent.sh").start(scene.order.clone()).is_ok());
     scene.order.directory = scene.file("no-such-directory");
     assert_eq!(scene.acp.start(scene.order.clone()).unwrap_err().kind, FailureKind::Unavailable);
 }
