@@ -4,88 +4,56 @@ mod claude;
 mod codex;
 mod gemini;
 mod generic;
-mod group;
 mod launch;
 mod opencode;
-mod output;
 mod profile;
 #[cfg(test)]
 mod profile_tests;
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 
 use querent_core::{Profile, ProgramHandle, ProviderConfig};
 
 use crate::order::Order;
-use crate::run::{Failure, FailureKind, Provider, Run};
+use crate::program::{Program, Secrets, Start};
+use crate::run::{Failure, Provider, Run};
 use launch::Launch;
-use output::Secrets;
 use profile::Call;
-
-/// The variables that every program gets.
-const ALWAYS: [&str; 4] = ["PATH", "HOME", "LANG", "TERM"];
 
 /// A program, and how it is called and understood.
 #[derive(Debug)]
 pub(crate) struct Command {
-    program: PathBuf,
-    arguments: Vec<String>,
+    program: Program,
     profile: Profile,
-    allowed: Vec<String>,
     most: u64,
 }
 
 impl Command {
-    /// The program of a config. One that names a directory is looked for from the project's.
+    /// The program of a config.
     pub(crate) fn new(config: &ProviderConfig, root: &Path) -> Result<Self, Failure> {
-        let Some((program, arguments)) = config.command.split_first().filter(|(program, _)| !program.is_empty()) else {
-            let message = "the provider names no program: give it a `command`";
-            return Err(Failure::new(FailureKind::Unavailable, message));
-        };
-        let named = Path::new(program);
-        let program = if named.components().count() > 1 { root.join(named) } else { named.to_owned() };
-        Ok(Self {
-            profile: config.profile.unwrap_or_else(|| profile::of(&program)),
-            program,
-            arguments: arguments.to_vec(),
-            allowed: config.env.clone(),
-            most: config.max_output,
-        })
+        let program = Program::new(&config.command, &config.env, root)?;
+        let profile = config.profile.unwrap_or_else(|| profile::of(&program.file));
+        Ok(Self { program, profile, most: config.max_output })
     }
 
     fn run(&self, order: Order, resume: Option<&ProgramHandle>) -> Result<Run, Failure> {
-        let call = profile::call(self.profile, &self.arguments, &order, resume);
-        let mut env = self.environment();
+        let call = profile::call(self.profile, &self.program.arguments, &order, resume);
+        let mut env = self.program.environment();
         let Call { arguments, env: own } = call;
         env.extend(own.into_iter().chain(order.env.clone()).map(|(name, value)| (name.into(), value.into())));
-        let name = self.program.file_name().unwrap_or(self.program.as_os_str()).to_string_lossy().into_owned();
-        let path = env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-        let program = found(&self.program, &path).ok_or_else(|| {
-            let message = format!("there is no program `{}`", self.program.display());
-            Failure::new(FailureKind::Unavailable, message)
-        })?;
+        let program = self.program.found(&env)?;
         let secrets = self.secrets(&env, &order.env);
         let hidden = hidden(&env);
-        let (directory, prompt, most) = (order.directory, order.prompt, self.most);
-        Launch { name, program, arguments, env, directory, prompt, most, secrets, hidden }
-            .start(profile::reader(self.profile))
-    }
-
-    /// The variables that are passed on.
-    fn environment(&self) -> BTreeMap<OsString, OsString> {
-        let names = ALWAYS.into_iter().chain(self.allowed.iter().map(String::as_str));
-        names.filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect()
+        let start = Start { name: self.program.name(), program, arguments, env, directory: order.directory };
+        Launch { start, prompt: order.prompt, most: self.most, secrets, hidden }.start(profile::reader(self.profile))
     }
 
     /// The values that must not be shown: of what the config lets pass, and of what is called a secret.
     fn secrets(&self, env: &BTreeMap<OsString, OsString>, own: &BTreeMap<String, String>) -> Secrets {
-        let allowed = self.allowed.iter().filter(|name| !ALWAYS.contains(&name.as_str()));
-        let allowed = allowed.filter_map(|name| env.get(OsStr::new(name))?.to_str().map(str::to_owned));
         let own = own.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value.clone());
-        Secrets::new(allowed.chain(own))
+        Secrets::new(self.program.let_pass(env).chain(own))
     }
 }
 
@@ -113,16 +81,6 @@ impl Provider for Command {
     fn resume(&self, order: Order, handle: &ProgramHandle) -> Result<Run, Failure> {
         self.run(order, Some(handle))
     }
-}
-
-/// The file that is meant: as it is if it names a directory, else the first on the path that can be run.
-fn found(program: &Path, path: &OsStr) -> Option<PathBuf> {
-    let can_run =
-        |file: &Path| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
-    if program.components().count() > 1 {
-        return can_run(program).then(|| program.to_owned());
-    }
-    std::env::split_paths(path).map(|dir| dir.join(program)).find(|file| can_run(file))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod http;
 pub mod normalise;
 mod openai;
 mod order;
+mod program;
 mod retry;
 mod run;
 mod scripted;

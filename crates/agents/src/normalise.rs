@@ -5,7 +5,7 @@
 mod ask;
 mod text;
 
-use querent_core::{Assume, QuestionId};
+use querent_core::{Assume, QuestionId, canonical};
 use serde_json::{Map, Value};
 
 use crate::signal::{Request, Signal, TurnResult};
@@ -36,6 +36,7 @@ pub fn line(text: &str) -> Vec<Signal> {
 
 /// What a JSON value says that is one line of a worker.
 pub fn value(said: Value) -> Vec<Signal> {
+    let said = canonical::sorted(said);
     let Value::Object(mut said) = said else {
         return ignored(format!("a line is no JSON object: {}", cut(&said.to_string())));
     };

@@ -40,6 +40,7 @@ pub struct Alarm {
     /// In one sentence.
     pub message: String,
     /// The facts, for a program.
+    #[serde(serialize_with = "crate::canonical::value")]
     pub context: Value,
 }
 

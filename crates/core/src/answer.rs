@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::canonical;
 use crate::id::{LearnedId, QuestionId};
 use crate::moment::Moment;
 use crate::party::{Party, Via};
@@ -31,6 +32,7 @@ pub enum Expected {
     /// JSON that fits a schema.
     Json {
         /// The JSON Schema.
+        #[serde(serialize_with = "crate::canonical::value")]
         schema: Value,
     },
 }
@@ -39,6 +41,7 @@ pub enum Expected {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// For a program: an option's id, a list of ids, a boolean, a number, JSON or text.
+    #[serde(serialize_with = "crate::canonical::value")]
     pub value: Value,
     /// For a person.
     pub text: String,
@@ -122,7 +125,7 @@ pub fn read(given: &Value, expected: &Expected, options: &[Choice], allow_free_t
 
 /// Checks a JSON Schema before a question depends on it.
 pub fn check_schema(schema: &Value) -> Result<(), Refusal> {
-    match jsonschema::validator_for(schema) {
+    match jsonschema::validator_for(&canonical::sorted(schema.clone())) {
         Ok(_) => Ok(()),
         Err(error) => Err(Refusal::invalid(
             "expected.schema",
@@ -225,7 +228,9 @@ fn json_answer(given: &Value, schema: &Value) -> Result<Meaning, Refusal> {
         })?,
         other => other.clone(),
     };
-    let validator = jsonschema::validator_for(schema);
+    // What does not fit is listed in the order of the keys.
+    let value = canonical::sorted(value);
+    let validator = jsonschema::validator_for(&canonical::sorted(schema.clone()));
     let faults: Vec<String> = match &validator {
         Ok(validator) => validator
             .iter_errors(&value)
@@ -246,7 +251,7 @@ fn json_answer(given: &Value, schema: &Value) -> Result<Meaning, Refusal> {
 }
 
 fn not_accepted(given: &Value, expected: &Expected, options: &[Choice], allow_free_text: bool) -> Refusal {
-    let shown: String = given.as_str().map_or_else(|| given.to_string(), str::to_owned).chars().take(80).collect();
+    let shown: String = given.as_str().map_or_else(|| canonical::text(given), str::to_owned).chars().take(80).collect();
     let listed: Vec<String> = options.iter().map(|it| format!("{} ({})", it.id, it.label)).collect();
     let hint = match expected {
         Expected::Text => "answer with some words".to_owned(),

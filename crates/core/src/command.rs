@@ -93,6 +93,7 @@ pub enum Action {
         /// The question.
         question: QuestionId,
         /// The answer, as it was given.
+        #[serde(serialize_with = "crate::canonical::value")]
         answer: Value,
         /// Why, or what else should be known.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +106,7 @@ pub enum Action {
         /// The round.
         round: u32,
         /// The answer, as it was given.
+        #[serde(serialize_with = "crate::canonical::value")]
         answer: Value,
     },
     /// The asker has what it needs.
@@ -292,6 +294,7 @@ pub enum Action {
         /// What.
         event: EventName,
         /// In detail.
+        #[serde(serialize_with = "crate::canonical::value")]
         data: Value,
     },
     /// A notification of a question goes on.
@@ -344,7 +347,7 @@ pub struct Ask {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// The same for programs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "crate::canonical::fields")]
     pub details: Option<Map<String, Value>>,
     /// The choices.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -7,6 +7,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentReply {
     /// The answer.
+    #[serde(serialize_with = "crate::canonical::value")]
     pub answer: Value,
     /// What it stands on, and what binds it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -101,7 +101,7 @@ pub enum Meaning {
     /// The options with these labels.
     Labels(Vec<String>),
     /// This.
-    Value(Value),
+    Value(#[serde(serialize_with = "crate::canonical::value")] Value),
 }
 
 /// An answer that was given once.

@@ -55,6 +55,7 @@ mod apply;
 pub mod arbiter;
 mod assumption;
 mod briefing;
+pub mod canonical;
 mod channel;
 mod command;
 mod context;

@@ -40,6 +40,7 @@ pub struct Question {
     /// What the reader must know to answer it.
     pub context: Option<String>,
     /// The same for programs.
+    #[serde(serialize_with = "crate::canonical::fields")]
     pub details: Option<Map<String, Value>>,
     /// The choices, if it has some.
     pub options: Vec<Choice>,
@@ -252,6 +253,7 @@ pub struct Choice {
 #[serde(deny_unknown_fields)]
 pub struct Fallback {
     /// The answer that is taken.
+    #[serde(serialize_with = "crate::canonical::value")]
     pub answer: Value,
     /// Why it is safe.
     pub reason: String,
@@ -289,6 +291,7 @@ pub struct Entry {
     /// What was said.
     pub body: String,
     /// The answer's value, for a program.
+    #[serde(serialize_with = "crate::canonical::optional")]
     pub value: Option<Value>,
     /// Through which surface.
     pub via: Via,

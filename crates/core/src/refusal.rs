@@ -125,20 +125,21 @@ pub struct Refusal {
     pub message: String,
     /// What to do next, in one sentence.
     pub hint: String,
-    /// The facts, for a program.
-    pub details: Value,
+    /// The facts, for a program. Boxed, for every result has room for them.
+    #[serde(serialize_with = "crate::canonical::value")]
+    pub details: Box<Value>,
 }
 
 impl Refusal {
     /// A refusal without details.
     pub fn new(code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: hint.into(), details: json!({}) }
+        Self { code, message: message.into(), hint: hint.into(), details: Box::new(json!({})) }
     }
 
     /// The same with `details`, a JSON object.
     #[must_use]
     pub fn with(mut self, details: Value) -> Self {
-        self.details = details;
+        self.details = Box::new(details);
         self
     }
 

@@ -118,7 +118,7 @@ pub struct Happening {
     /// What.
     pub event: EventName,
     /// In detail.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[serde(default, skip_serializing_if = "Value::is_null", serialize_with = "crate::canonical::value")]
     pub data: Value,
     /// Who said so.
     pub by: Party,

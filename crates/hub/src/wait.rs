@@ -23,7 +23,7 @@ const AHEAD: usize = 256;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Awaited {
     /// The question has its answer, or will never have one.
-    Settled(AnswerReply),
+    Settled(Box<AnswerReply>),
     /// Neither came to pass in time.
     TimedOut {
         /// The question.
@@ -50,7 +50,7 @@ impl Handle {
                 if !question.status.is_open() {
                     // The caller acts on the answer: it must be durable first.
                     self.inner.journal.sync()?;
-                    return Ok(Awaited::Settled(AnswerReply::now(&item, &question)));
+                    return Ok(Awaited::Settled(Box::new(AnswerReply::now(&item, &question))));
                 }
                 (question.status, item.open.values().filter_map(|open| open.due).min())
             };

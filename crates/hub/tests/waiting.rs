@@ -47,7 +47,7 @@ async fn while_time_stands_still<T>(waiting: impl Future<Output = T>, work: impl
 #[track_caller]
 fn settled(awaited: Awaited) -> querent_core::reply::AnswerReply {
     match awaited {
-        Awaited::Settled(reply) => reply,
+        Awaited::Settled(reply) => *reply,
         Awaited::TimedOut { .. } => panic!("{awaited:?}"),
     }
 }

@@ -1,6 +1,6 @@
 //! A question in words for people: the same on a page and in a terminal.
 
-use querent_core::{Blocker, Category, Choice, Expected, Moment, Question, Refusal, SessionId};
+use querent_core::{Blocker, Category, Choice, Expected, Moment, Question, Refusal, SessionId, canonical};
 use querent_hub::{Handle, InboxEntry};
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ pub(crate) fn deadline(question: &Question, end: Moment, now: Moment) -> Deadlin
 }
 
 fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| canonical::text(value), str::to_owned)
 }
 
 /// The answers that it offers, in order.

@@ -21,7 +21,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router};
-use querent_core::{AgentName, Code, Envelope, Party, Refusal, Role};
+use querent_core::{AgentName, Code, Envelope, Party, Refusal, Role, canonical};
 use querent_hub::{Handle, Key, Links, Project};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -181,5 +181,5 @@ pub(crate) fn turned_down(site: &Site, how: &str, refusal: &Refusal) {
 /// A refusal as every surface says it.
 fn refused(status: StatusCode, refusal: &Refusal) -> Response {
     let body: Value = serde_json::from_str(Envelope::refused(refusal).as_str()).unwrap_or_default();
-    (status, Json(body)).into_response()
+    (status, Json(canonical::sorted(body))).into_response()
 }

@@ -236,20 +236,33 @@ fn an_unknown_route_and_a_wrong_method_are_told_in_the_envelope() {
     trailing.refused(404, "usage");
 }
 
+/// The same with the keys of every object in another order.
+fn turned(value: &Value) -> Value {
+    match value {
+        Value::Array(list) => list.iter().map(turned).collect(),
+        Value::Object(fields) => fields.iter().rev().map(|(key, value)| (key.clone(), turned(value))).collect(),
+        plain => plain.clone(),
+    }
+}
+
 #[test]
 fn a_call_that_is_sent_again_is_replied_to_with_the_same_bytes() {
     let project = Project::new();
     let served = Served::start(&project);
     let key = [("Idempotency-Key", "op-1")];
 
-    let first = served.post_with("/questions", &key, &question());
+    let mut asked = question();
+    asked["details"] = json!({ "z": [{ "y": 1, "x": { "b": 2, "a": 3 } }], "a": null });
+    let first = served.post_with("/questions", &key, &asked);
     served.post("/questions/CLR-42-001/answer", json!({ "answer": "redis" })).data();
-    let again = served.post_with("/questions", &key, &question());
-    let mut other = question();
+    let again = served.post_with("/questions", &key, &asked);
+    let turned = served.post_with("/questions", &key, &turned(&asked));
+    let mut other = asked;
     other["topic"] = "Else".into();
     let conflict = served.post_with("/questions", &key, &other);
 
     assert_eq!((first.status, &first.body), (again.status, &again.body));
+    assert_eq!((first.status, &first.body), (turned.status, &turned.body));
     assert_eq!(first.data()["question_id"], "CLR-42-001");
     conflict.refused(409, "operation_conflict");
     assert_eq!(served.get("/questions?status=all").data()["count"], 1);

@@ -9,6 +9,8 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use querent_core::canonical::Canonical;
+
 const HOW: &str = "UPDATE_REFERENCE=1 cargo test -p querent --test reference";
 
 #[test]
@@ -97,7 +99,10 @@ fn tools() -> BTreeMap<String, String> {
     let reply: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
     let tools = reply["result"]["tools"].as_array().unwrap();
     let page = |tool: &serde_json::Value| {
-        (format!("{}.json", tool["name"].as_str().unwrap()), serde_json::to_string_pretty(tool).unwrap() + "\n")
+        (
+            format!("{}.json", tool["name"].as_str().unwrap()),
+            serde_json::to_string_pretty(&Canonical(tool)).unwrap() + "\n",
+        )
     };
     tools.iter().map(page).collect()
 }

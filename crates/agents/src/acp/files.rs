@@ -63,7 +63,7 @@ impl Grounds {
     }
 
     /// Reads a text, from a line, counted from 1, and at most so many lines.
-    pub(super) fn read(&self, path: &Path, line: Option<u64>, limit: Option<u64>) -> Result<String, Denied> {
+    pub(super) fn read(&self, path: &Path, line: Option<u32>, limit: Option<u32>) -> Result<String, Denied> {
         let path = self.inside(path).ok_or(Denied::Outside)?;
         let metadata = fs::metadata(&path)?;
         if !metadata.is_file() {

@@ -3,142 +3,127 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use agent_client_protocol::v1::schema::{
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
+    RequestPermissionResponse, SelectedPermissionOutcome, ToolCall, ToolCallContent, ToolCallUpdate, ToolKind,
+};
 
 /// What Querent's MCP server is called in a session.
 pub(super) const SERVER: &str = "querent";
 
-/// A request of the agent for permission.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Wanted {
-    tool_call: Call,
-    options: Vec<Choice>,
-}
-
-/// What is known of a call of a tool. A request for permission says of it only what was not said before.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct Call {
-    tool_call_id: String,
-    title: Option<String>,
-    name: Option<String>,
-    kind: Option<String>,
-    locations: Option<Vec<Location>>,
-    content: Option<Vec<Location>>,
-}
-
-/// The calls of which the agent has told.
+/// The calls of which the agent has told. A request for permission says of one only what was not said before.
 #[derive(Debug, Default)]
-pub(super) struct Calls(BTreeMap<String, Call>);
+pub(super) struct Calls(BTreeMap<Arc<str>, ToolCall>);
 
 impl Calls {
     /// How many are remembered. One that is forgotten is judged by what its request says.
     const MOST: usize = 256;
 
     /// Takes in what is said of a call.
-    pub(super) fn learn(&mut self, call: Call) {
-        let known = self.with(&call);
-        self.0.insert(call.tool_call_id, known);
+    pub(super) fn learn(&mut self, said: ToolCallUpdate) {
+        let mut call = self.with(said);
+        // Only the places that it touches are of use.
+        (call.raw_input, call.raw_output) = (None, None);
+        call.content.retain_mut(|content| match content {
+            ToolCallContent::Diff(diff) => {
+                (diff.old_text, diff.new_text) = (None, String::new());
+                true
+            }
+            _ => false,
+        });
+        self.0.insert(Arc::clone(&call.tool_call_id.0), call);
         if self.0.len() > Self::MOST {
             self.0.pop_first();
         }
     }
 
     /// All that is known of a call, if this is said of it now.
-    fn with(&self, call: &Call) -> Call {
-        let Some(known) = self.0.get(&call.tool_call_id) else { return call.clone() };
-        Call {
-            tool_call_id: call.tool_call_id.clone(),
-            title: call.title.as_ref().or(known.title.as_ref()).cloned(),
-            name: call.name.as_ref().or(known.name.as_ref()).cloned(),
-            kind: call.kind.as_ref().or(known.kind.as_ref()).cloned(),
-            locations: call.locations.as_ref().or(known.locations.as_ref()).cloned(),
-            content: call.content.as_ref().or(known.content.as_ref()).cloned(),
-        }
+    fn with(&self, said: ToolCallUpdate) -> ToolCall {
+        let known = self.0.get(&said.tool_call_id.0).cloned();
+        let mut call = known.unwrap_or_else(|| ToolCall::new(said.tool_call_id, "a tool"));
+        call.update(said.fields);
+        call
     }
-}
-
-/// A place that a call touches; also of a diff. Other contents have no path.
-#[derive(Clone, Debug, Deserialize)]
-struct Location {
-    path: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Choice {
-    option_id: String,
-    kind: String,
 }
 
 /// What was decided.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Decision {
     /// The reply to the agent.
-    pub(super) reply: Value,
+    pub(super) reply: RequestPermissionResponse,
     /// What it wanted.
     pub(super) title: String,
     pub(super) is_allowed: bool,
 }
 
 /// Decides on a request.
-pub(super) fn decide(wanted: &Wanted, calls: &Calls, has_tools: bool, is_inside: impl Fn(&Path) -> bool) -> Decision {
-    let call = &calls.with(&wanted.tool_call);
-    let is_allowed = (has_tools && is_ours(call)) || is_harmless(call, is_inside);
-    let choices: &[&str] = if is_allowed { &["allow_once"] } else { &[] };
-    let choose = |kinds: &[&str]| kinds.iter().find_map(|kind| wanted.options.iter().find(|it| it.kind == *kind));
-    let title: String = call.title.as_deref().unwrap_or("a tool").chars().take(200).collect();
-    if let Some(choice) = choose(choices) {
-        return Decision { reply: selected(choice), title, is_allowed: true };
+pub(super) fn decide(
+    wanted: RequestPermissionRequest,
+    calls: &Calls,
+    has_tools: bool,
+    is_inside: impl Fn(&Path) -> bool,
+) -> Decision {
+    let call = calls.with(wanted.tool_call);
+    let options = &wanted.options;
+    let choose = |kind: PermissionOptionKind| options.iter().find(|option| option.kind == kind).map(selected);
+    let title: String = call.title.chars().take(200).collect();
+    let is_allowed = (has_tools && is_ours(&call)) || is_harmless(&call, is_inside);
+    if let Some(reply) = choose(PermissionOptionKind::AllowOnce).filter(|_| is_allowed) {
+        return Decision { reply, title, is_allowed: true };
     }
     // An agent that offers no way to say no is told that nobody said anything.
-    let reply = choose(&["reject_once", "reject_always"]).map_or_else(cancelled, selected);
-    Decision { reply, title, is_allowed: false }
+    let reject = choose(PermissionOptionKind::RejectOnce).or_else(|| choose(PermissionOptionKind::RejectAlways));
+    Decision { reply: reject.unwrap_or_else(cancelled), title, is_allowed: false }
 }
 
 /// The reply where the turn is to stop.
-pub(super) fn cancelled() -> Value {
-    json!({"outcome": {"outcome": "cancelled"}})
+pub(super) fn cancelled() -> RequestPermissionResponse {
+    RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled)
 }
 
-fn selected(choice: &Choice) -> Value {
-    json!({"outcome": {"outcome": "selected", "optionId": choice.option_id}})
+fn selected(option: &PermissionOption) -> RequestPermissionResponse {
+    let selected = SelectedPermissionOutcome::new(option.option_id.clone());
+    RequestPermissionResponse::new(RequestPermissionOutcome::Selected(selected))
 }
 
 /// Whether it reads or edits named files, all of them inside.
-fn is_harmless(call: &Call, is_inside: impl Fn(&Path) -> bool) -> bool {
-    let places = call.locations.iter().chain(&call.content).flatten();
-    let mut paths = places.filter_map(|place| place.path.as_deref()).peekable();
-    matches!(call.kind.as_deref(), Some("read" | "edit"))
-        && paths.peek().is_some()
-        && paths.all(|path| is_inside(Path::new(path)))
+fn is_harmless(call: &ToolCall, is_inside: impl Fn(&Path) -> bool) -> bool {
+    let changed = call.content.iter().filter_map(|content| match content {
+        ToolCallContent::Diff(diff) => Some(&diff.path),
+        _ => None,
+    });
+    let mut paths = call.locations.iter().map(|location| &location.path).chain(changed).peekable();
+    matches!(call.kind, ToolKind::Read | ToolKind::Edit) && paths.peek().is_some() && paths.all(|path| is_inside(path))
 }
 
 /// Whether it calls a tool of our server, by the names that agents give it: `mcp__querent__x`, `x (querent MCP Server)`. A call
 /// that says that it does something else, like running a command, is none, whatever its title.
-fn is_ours(call: &Call) -> bool {
-    let name = call.name.as_deref().or(call.title.as_deref()).unwrap_or_default();
+fn is_ours(call: &ToolCall) -> bool {
+    let name = call.name.as_deref().unwrap_or(&call.title);
     let before = || name.strip_prefix("mcp__")?.strip_prefix(SERVER)?.strip_prefix("__");
     let after = || name.strip_suffix(" MCP Server)")?.strip_suffix(SERVER)?.strip_suffix(" (");
     let is_tool = |tool: &str| !tool.is_empty() && tool.bytes().all(|it| it.is_ascii_lowercase() || it == b'_');
-    before().or_else(after).is_some_and(is_tool) && matches!(call.kind.as_deref(), None | Some("other"))
+    before().or_else(after).is_some_and(is_tool) && call.kind == ToolKind::Other
 }
 
 #[cfg(test)]
 mod tests {
+    use agent_client_protocol::v1::schema::ToolCallUpdateFields;
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn decided(call: &Value, options: &[&str]) -> String {
         let options: Vec<Value> =
             options.iter().map(|kind| json!({"optionId": format!("id-{kind}"), "name": "x", "kind": kind})).collect();
-        let wanted = json!({"sessionId": "s", "toolCall": call, "options": options});
+        let mut wanted = json!({"sessionId": "s", "toolCall": call, "options": options});
+        wanted["toolCall"]["toolCallId"] = json!("1");
         let wanted = serde_json::from_value(wanted).unwrap();
-        let decision = decide(&wanted, &Calls::default(), true, |path| path.starts_with("/grounds"));
+        let decision = decide(wanted, &Calls::default(), true, |path| path.starts_with("/grounds"));
         assert_eq!(decision.title, call["title"].as_str().unwrap_or("a tool"));
-        let outcome = &decision.reply["outcome"];
+        let outcome = serde_json::to_value(&decision.reply).unwrap()["outcome"].take();
         let choice = outcome["optionId"].as_str().or(outcome["outcome"].as_str()).unwrap().to_owned();
         assert_eq!(decision.is_allowed, choice == "id-allow_once");
         choice
@@ -162,7 +147,7 @@ mod tests {
         for call in [
             json!({"title": "rm", "kind": "execute", "locations": [{"path": "/grounds/a.rs"}]}),
             json!({"title": "out", "kind": "edit", "locations": [{"path": "/grounds/a.rs"}, {"path": "/etc/passwd"}]}),
-            json!({"title": "out", "kind": "edit", "locations": [{"path": "/grounds/a"}], "content": [{"type": "diff", "path": "/b"}]}),
+            json!({"title": "out", "kind": "edit", "locations": [{"path": "/grounds/a"}], "content": [{"type": "diff", "path": "/b", "newText": ""}]}),
             json!({"title": "unknown places", "kind": "read", "locations": []}),
             json!({"title": "unknown places", "kind": "read"}),
             json!({"title": "no kind", "locations": [{"path": "/grounds/a.rs"}]}),
@@ -212,11 +197,11 @@ mod tests {
             let options = json!([{"optionId": "yes", "name": "Y", "kind": "allow_once"}]);
             let wanted = json!({"sessionId": "s", "toolCall": {"toolCallId": id}, "options": options});
             let decision =
-                decide(&serde_json::from_value(wanted).unwrap(), &calls, true, |path| path.starts_with("/grounds"));
+                decide(serde_json::from_value(wanted).unwrap(), &calls, true, |path| path.starts_with("/grounds"));
             assert_eq!(decision.is_allowed, is_allowed, "{id}");
         }
         for number in 0..1000 {
-            calls.learn(Call { tool_call_id: number.to_string(), ..Call::default() });
+            calls.learn(ToolCallUpdate::new(number.to_string(), ToolCallUpdateFields::new()));
         }
         assert_eq!(calls.0.len(), Calls::MOST);
     }

@@ -15,16 +15,21 @@ use crate::signal::{Signal, TurnResult, Usage};
 const VOICE: &str = r#"
 touch begun
 say() { printf '%s\n' "$1"; }
-hear() { read -r line || exit 0; printf '%s\n' "$line" >> heard; }
+hear() {
+  read -r line || exit 0; printf '%s\n' "$line" >> heard
+  case $line in *'"id":'*'"method":'* | *'"method":'*'"id":'*) id=${line#*'"id":'}; id=${id%%[,\}]*};; esac
+}
+reply() { say '{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}'; }
+refuse() { say '{"jsonrpc":"2.0","id":'"$id"',"error":'"$1"'}'; }
 chunk() { say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'"$1"'"}}}}'; }
 update() { say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":'"$1"'}}'; }
-ends() { say '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"'"$1"'"}}'; }
+ends() { reply '{"stopReason":"'"$1"'"}'; }
 "#;
 
 /// How most agents begin: until they were told what to do.
 const OPENING: &str = r#"
-hear; say '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{},"authMethods":[]}}'
-hear; say '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s-1"}}'
+hear; reply '{"protocolVersion":1,"agentCapabilities":{},"authMethods":[]}'
+hear; reply '{"sessionId":"s-1"}'
 hear
 "#;
 
@@ -127,7 +132,7 @@ async fn a_turn_is_a_session_and_a_prompt_and_its_text_is_the_result() {
         update '{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"hm"}}'
         update '{"sessionUpdate":"something_new"}'
         chunk 'Done.'
-        say '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"inputTokens":5,"cachedReadTokens":2,"outputTokens":3}}}'
+        reply '{"stopReason":"end_turn","usage":{"totalTokens":10,"inputTokens":5,"cachedReadTokens":2,"outputTokens":3}}'
         "#,
     );
     scene.order.mcp = Some(McpServer { program: "/bin/querent".into(), arguments: vec!["mcp".to_owned()] });
@@ -185,7 +190,7 @@ async fn a_request_for_permission_is_answered_and_put_on_record() {
 
 #[tokio::test]
 async fn an_agent_that_stops_when_it_may_not_has_not_done_its_work() {
-    let ask = r#"say '{"jsonrpc":"2.0","id":4,"method":"session/request_permission","params":{"toolCall":{"title":"make"},"options":[]}}'; hear"#;
+    let ask = r#"say '{"jsonrpc":"2.0","id":4,"method":"session/request_permission","params":{"sessionId":"s-1","toolCall":{"toolCallId":"1","title":"make"},"options":[]}}'; hear"#;
     let scene = Scene::opened(&format!("chunk 'I run it.'; {ask}; ends end_turn"));
     let failure = Failure::new(FailureKind::Refused, "the agent stopped when this was rejected: make");
     assert_eq!(scene.failure().await, failure);
@@ -210,9 +215,8 @@ async fn files_are_read_and_written_in_the_directory_only() {
     assert_eq!(scene.turn().await.1, Ok(()));
     let heard = scene.heard();
     assert_eq!((&heard[3]["result"], &heard[4]["result"]), (&json!({}), &json!({"content": "2\n"})));
-    for line in &heard[5..8] {
-        assert_eq!(line["error"]["code"], -32603, "{line}");
-    }
+    let codes: Vec<&Value> = heard[5..8].iter().map(|line| &line["error"]["code"]).collect();
+    assert_eq!(codes, [-32603, -32603, -32602]);
     assert_eq!(heard[8]["error"]["code"], -32002);
     assert_eq!(std::fs::read_to_string(scene.file("sub/a.txt")).unwrap(), "1\n2\n");
 }
@@ -221,9 +225,9 @@ async fn files_are_read_and_written_in_the_directory_only() {
 fn resumable(can: &str, session: &str) -> Scene {
     Scene::new(&format!(
         r#"
-        hear; say '{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":1,"agentCapabilities":{can}}}}}'
-        hear; chunk 'said before'; say '{{"jsonrpc":"2.0","id":2,{session}}}'
-        hear; chunk 'said now'; say "{{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{{\"stopReason\":\"end_turn\"}}}}"
+        hear; reply '{{"protocolVersion":1,"agentCapabilities":{can}}}'
+        hear; chunk 'said before'; reply '{session}'
+        hear; chunk 'said now'; ends end_turn
         "#
     ))
 }
@@ -232,9 +236,9 @@ fn resumable(can: &str, session: &str) -> Scene {
 async fn an_agent_that_can_go_on_with_a_session_does() {
     let both = r#"{"loadSession":true,"sessionCapabilities":{"resume":{}}}"#;
     for (can, session, method) in [
-        (both, r#""result":{}"#, "session/resume"),
-        (r#"{"loadSession":true}"#, r#""result":null"#, "session/load"),
-        ("{}", r#""result":{"sessionId":"s-1"}"#, "session/new"),
+        (both, "{}", "session/resume"),
+        (r#"{"loadSession":true}"#, "null", "session/load"),
+        ("{}", r#"{"sessionId":"s-1"}"#, "session/new"),
     ] {
         let scene = resumable(can, session);
         assert_eq!(scene.resumed().await, (vec![handle(), text("said now")], Ok(())), "{method}");
@@ -249,10 +253,10 @@ async fn an_agent_that_can_go_on_with_a_session_does() {
 async fn an_agent_that_lost_its_session_begins_anew() {
     let scene = Scene::new(
         r#"
-        hear; say '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}'
-        hear; say '{"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"no such session"}}'
-        hear; say '{"jsonrpc":"2.0","id":3,"result":{"sessionId":"s-2"}}'
-        hear; say '{"jsonrpc":"2.0","id":4,"result":{"stopReason":"end_turn"}}'
+        hear; reply '{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}'
+        hear; refuse '{"code":-32002,"message":"no such session"}'
+        hear; reply '{"sessionId":"s-2"}'
+        hear; ends end_turn
         "#,
     );
     let (signals, end) = scene.resumed().await;
@@ -283,24 +287,24 @@ async fn what_goes_wrong_is_said_without_secrets() {
         ("hear; echo \"bad $TOLD\" >&2; echo >&2; exit 1", FailureKind::Exited, "the agent ended with 1: bad ***"),
         ("hear; kill -9 $$", FailureKind::Killed, "the agent was killed"),
         (
-            r#"hear; say '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}'"#,
+            r#"hear; reply '{"protocolVersion":2}'"#,
             FailureKind::Unreadable,
-            "the agent speaks version 2 of the protocol, and not version 1",
+            "the agent's reply to initialize cannot be read: required ACP protocol version 1 but peer negotiated 2; use a matching implementation for the negotiated protocol version",
         ),
         (
-            r#"hear; say '{"jsonrpc":"2.0","id":1,"result":[]}'"#,
+            "hear; reply '[]'",
             FailureKind::Unreadable,
-            "the agent's reply to initialize cannot be read",
+            "the agent's reply to initialize cannot be read: initialize.protocolVersion must be a valid ACP protocol version",
         ),
         (
-            r#"hear; say '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"told-secret\nis wrong"}}'"#,
+            r#"hear; refuse '{"code":-32603,"message":"told-secret\nis wrong"}'"#,
             FailureKind::Refused,
             "the agent refused initialize: *** is wrong",
         ),
         (
-            r#"hear; say '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"Authentication required"}}'"#,
+            r#"hear; refuse '{"code":-32000,"message":"Authentication required","data":{"details":"run login"}}'"#,
             FailureKind::Unavailable,
-            "the agent wants somebody to log in: Authentication required",
+            "the agent wants somebody to log in: Authentication required: run login",
         ),
     ] {
         let mut scene = Scene::new(script);
@@ -342,7 +346,7 @@ async fn an_agent_that_is_told_to_stop_may_come_to_an_end() {
         r#"
         update '{"sessionUpdate":"plan","entries":[]}'
         hear
-        say '{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{}}'
+        say '{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"sessionId":"s-1","toolCall":{"toolCallId":"1"},"options":[]}}'
         hear; ends cancelled
         "#,
     );
@@ -435,11 +439,12 @@ async fn what_a_turn_lacks_is_said_at_once() {
     let root = tempfile::tempdir().unwrap();
     assert_eq!(Acp::new(&config(&[]), root.path()).unwrap_err().kind, FailureKind::Unavailable);
     let mut scene = Scene::opened("ends end_turn");
-    scene.acp.program.command = vec!["no-such-agent".to_owned()];
-    let failure = scene.acp.start(scene.order.clone()).unwrap_err();
-    assert_eq!(failure, Failure::new(FailureKind::Unavailable, "the program `no-such-agent` is not there"));
-    scene.acp.program.command = vec!["./agent.sh".to_owned()];
-    assert!(scene.acp.program.start(&scene.order.directory, &scene.order.env).is_ok());
+    let acp = |command: &str| Acp::new(&config(&[command]), scene.base.path()).unwrap();
+    let failure = acp("no-such-agent").start(scene.order.clone()).unwrap_err();
+    assert_eq!(failure, Failure::new(FailureKind::Unavailable, "there is no program `no-such-agent`"));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(scene.base.path().join("agent.sh"), mode).unwrap();
+    assert!(acp("./agent.sh").start(scene.order.clone()).is_ok());
     scene.order.directory = scene.file("no-such-directory");
     assert_eq!(scene.acp.start(scene.order.clone()).unwrap_err().kind, FailureKind::Unavailable);
 }

@@ -3,10 +3,10 @@
 use querent_core::ProgramHandle;
 use serde_json::{Value, json};
 
-use super::output::Said;
 use super::profile::{Call, Exit, Reader, handle, has, tokens};
 use crate::normalise;
 use crate::order::Order;
+use crate::program::Said;
 use crate::run::{Failure, FailureKind};
 use crate::signal::{Signal, Usage};
 

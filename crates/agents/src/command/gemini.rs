@@ -7,10 +7,10 @@
 use querent_core::ProgramHandle;
 use serde_json::Value;
 
-use super::output::Said;
 use super::profile::{Call, Exit, Reader, handle, has, tokens};
 use crate::normalise;
 use crate::order::Order;
+use crate::program::Said;
 use crate::run::Failure;
 use crate::signal::{Signal, Usage};
 

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::output::Said;
 use super::profile::{Call, Exit, Reader};
 use crate::normalise;
+use crate::program::Said;
 use crate::run::Failure;
 use crate::signal::Signal;
 

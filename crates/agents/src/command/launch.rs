@@ -1,12 +1,9 @@
-//! A program of one turn: started behind a gate, in a group of its own, heard within bounds, and ended with all it started.
+//! A program of one turn: told its prompt, heard within bounds, and ended with all that it started.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::process::Signal as Kill;
@@ -14,16 +11,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
 
-use super::group::{Ended, Group};
-use super::output::{Complaints, Line, Lines, Secrets};
 use super::profile::{Exit, Reader};
 use crate::normalise::{LONGEST_LINE, shortened};
+use crate::program::{Complaints, Ended, GO, Group, Line, Lines, Pipes, Secrets, Start, Started};
 use crate::run::{Failure, FailureKind, Run, RunEnd};
 use crate::signal::Signal;
 
-/// Becomes the program once it is told to. If whoever starts it dies before, it never does. What follows on its standard
-/// input is the program's: the shell reads not a byte beyond the line.
-const GATE: &str = "read -r go || exit 125; exec \"$@\"";
 /// How long a program has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 /// The longest message of a failure, in Unicode scalars.
@@ -31,19 +24,11 @@ const LONGEST_MESSAGE: usize = 5_000;
 /// How much is read at once.
 const AT_ONCE: usize = 64 << 10;
 
-/// A program that is to be started.
+/// A program that is to be started for one turn.
 #[derive(Debug)]
 pub(super) struct Launch {
-    /// What it is called in messages.
-    pub(super) name: String,
-    /// Its file.
-    pub(super) program: PathBuf,
-    /// Its arguments.
-    pub(super) arguments: Vec<String>,
-    /// All of its variables.
-    pub(super) env: BTreeMap<OsString, OsString>,
-    /// Where it works.
-    pub(super) directory: PathBuf,
+    /// The program.
+    pub(super) start: Start,
     /// What it is told.
     pub(super) prompt: String,
     /// How many bytes it may print.
@@ -57,19 +42,9 @@ pub(super) struct Launch {
 impl Launch {
     /// Starts it; it begins when the run is let go.
     pub(super) fn start(self, reader: Box<dyn Reader>) -> Result<Run, Failure> {
-        let lost =
-            |error: io::Error| Failure::new(FailureKind::Unavailable, format!("{} does not start: {error}", self.name));
-        if !self.directory.is_dir() {
-            let message = format!("{} does not start: there is no directory {}", self.name, self.directory.display());
-            return Err(Failure::new(FailureKind::Unavailable, message));
-        }
-        let mut child = self.spawn().map_err(lost)?;
-        let process = child.id();
-        let pipes = Pipes::of(&mut child);
-        let (group, ended) = Group::watch(child).map_err(lost)?;
-        let pipes = pipes.map_err(lost)?;
+        let Started { process, group, ended, pipes } = self.start.start()?;
         let turn = Turn {
-            name: self.name,
+            name: self.start.name,
             group,
             ended,
             left: self.most,
@@ -86,34 +61,6 @@ impl Launch {
             let shown = |message: &str| shortened(&secrets.mask(message), LONGEST_MESSAGE);
             ended.map_err(|failure| Failure::new(failure.kind, shown(&failure.message)))
         }))
-    }
-
-    fn spawn(&self) -> io::Result<Child> {
-        let mut command = Command::new("sh");
-        command.args(["-c", GATE, "querent"]).arg(&self.program).args(&self.arguments);
-        command.env_clear().envs(&self.env).current_dir(&self.directory).process_group(0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
-    }
-}
-
-/// The three ends of a program that we hold.
-struct Pipes {
-    stdin: ChildStdin,
-    stdout: ChildStdout,
-    stderr: ChildStderr,
-}
-
-impl Pipes {
-    fn of(child: &mut Child) -> io::Result<Self> {
-        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(io::Error::other("it has no pipes"));
-        };
-        Ok(Self {
-            stdin: ChildStdin::from_std(stdin)?,
-            stdout: ChildStdout::from_std(stdout)?,
-            stderr: ChildStderr::from_std(stderr)?,
-        })
     }
 }
 
@@ -285,7 +232,7 @@ async fn send(signals: &mpsc::Sender<Signal>, said: Vec<Signal>) {
 
 /// Opens the gate and tells the program its prompt. It need not listen.
 async fn tell(mut stdin: ChildStdin, prompt: &str) {
-    if stdin.write_all(b"go\n").await.is_ok() {
+    if stdin.write_all(format!("{GO}\n").as_bytes()).await.is_ok() {
         let _ = stdin.write_all(prompt.as_bytes()).await;
     }
 }

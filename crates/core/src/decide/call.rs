@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Now, answer, bounds, escalate, follow_up, rights};
+use crate::canonical;
 use crate::command::Cause;
 use crate::contract::{AgentReply, lack};
 use crate::event::{AgentCallFailed, AgentCalled, Event};
@@ -105,7 +106,7 @@ fn summary(question: &Question, said: &Value) -> String {
     let said = match said {
         Value::Null => String::new(),
         Value::String(text) => text.trim().to_owned(),
-        other => other.to_string(),
+        other => canonical::text(other),
     };
     let said = if said.is_empty() { "nothing".to_owned() } else { bounds::cut(&said, LONGEST_ERROR) };
     let own = |entry: &&Entry| entry.kind == EntryKind::Question && entry.from != Party::Querent;

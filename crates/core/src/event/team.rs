@@ -163,7 +163,7 @@ pub struct EventEmitted {
     /// What happened, like `spec.approved`.
     pub event: EventName,
     /// In detail.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[serde(default, skip_serializing_if = "Value::is_null", serialize_with = "crate::canonical::value")]
     pub data: Value,
     /// The agents that listened at that time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -35,7 +35,7 @@ fn an_operation_id_with_other_content_is_a_conflict() {
     let refusal = operation.replay(&other.fingerprint()).unwrap_err();
 
     assert_eq!(refusal.code, Code::OperationConflict);
-    assert_eq!(refusal.details, json!({ "operation_id": operation.id }));
+    assert_eq!(*refusal.details, json!({ "operation_id": operation.id }));
 }
 
 #[test]

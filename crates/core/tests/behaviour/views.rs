@@ -1,7 +1,7 @@
 //! What people see: conversations, the ready queue, sessions and items.
 
 use querent_core::view::{Filter, QuestionView, StatusFilter, ready, sessions};
-use querent_core::{OnTimeout, Outcome, Party};
+use querent_core::{OnTimeout, Outcome, Party, canonical};
 use serde_json::{Value, json};
 
 use crate::scenario::{Scenario, given_implementing};
@@ -93,7 +93,7 @@ fn a_thread_says_how_it_ended_without_an_answer() {
 fn a_question_alone_has_its_thread_and_null_fields_are_present() {
     given_implementing().and(engineer().asks("architect", "Which auth?")).then(|it| {
         let shown = serde_json::to_value(QuestionView { question: it.question(Q1), with_thread: true }).unwrap();
-        insta::assert_snapshot!(serde_json::to_string_pretty(&shown).unwrap(), @r#"
+        insta::assert_snapshot!(serde_json::to_string_pretty(&canonical::Canonical(&shown)).unwrap(), @r#"
         {
           "allow_free_text": false,
           "answer": null,

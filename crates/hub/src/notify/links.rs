@@ -5,7 +5,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
-use querent_core::{ChannelKind, ChannelName, Code, Moment, Question, QuestionId, Refusal, Span, Via};
+use querent_core::{ChannelKind, ChannelName, Code, Moment, Question, QuestionId, Refusal, Span, Via, canonical};
 use serde_json::Value;
 use sha2::Sha256;
 
@@ -97,7 +97,7 @@ impl Links {
     fn sign(&self, link: &Link) -> String {
         let Link { question, round, answer, channel, kind, expires_at } = link;
         let fields = serde_json::json!([question, round, answer, channel, kind, expires_at.millis()]);
-        let text = fields.to_string();
+        let text = canonical::text(&fields);
         let mac = self.mac(FOR_LINK, text.as_bytes());
         format!("{}.{}", URL_SAFE_NO_PAD.encode(&text), URL_SAFE_NO_PAD.encode(&mac[..SIGNED]))
     }

@@ -1,5 +1,6 @@
 //! ntfy: a message is published to a topic, with up to three buttons.
 
+use querent_core::canonical;
 use serde_json::{Value, json};
 
 use super::client::Request;
@@ -40,5 +41,5 @@ pub(crate) fn request(url: &str, token: Option<&str>, letter: &Letter) -> Reques
         body["click"] = json!(open);
     }
     let headers = token.map(|token| ("Authorization", format!("Bearer {token}"))).into_iter().collect();
-    Request { url: format!("{server}/"), headers, body: body.to_string() }
+    Request { url: format!("{server}/"), headers, body: canonical::text(&body) }
 }

@@ -1,5 +1,6 @@
 //! Slack: an incoming webhook that takes Block Kit.
 
+use querent_core::canonical;
 use serde_json::{Value, json};
 
 use super::client::Request;
@@ -37,5 +38,5 @@ pub(crate) fn request(url: &str, letter: &Letter) -> Request {
     }
     blocks.push(json!({ "type": "context", "elements": [text("mrkdwn", escaped(&note.foot))] }));
     let body = json!({ "text": escaped(&note.title), "blocks": blocks, "unfurl_links": false });
-    Request { url: url.to_owned(), headers: Vec::new(), body: body.to_string() }
+    Request { url: url.to_owned(), headers: Vec::new(), body: canonical::text(&body) }
 }

@@ -1,6 +1,6 @@
 //! Telegram: what a bot says to its chat, and what it understands of what comes back. Plain text: nothing is parsed.
 
-use querent_core::{Party, QuestionId};
+use querent_core::{Party, QuestionId, canonical};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub(crate) struct Bot {
 impl Bot {
     pub(crate) fn call(&self, method: &str, body: &Value) -> Request {
         let url = format!("{}/bot{}/{method}", self.base.trim_end_matches('/'), self.token);
-        Request { url, headers: Vec::new(), body: body.to_string() }
+        Request { url, headers: Vec::new(), body: canonical::text(body) }
     }
 
     pub(crate) fn send_message(&self, letter: &Letter) -> Request {

@@ -3,7 +3,7 @@
 //! `Querent-Signature` is the HMAC-SHA256 of `timestamp.body`. `Querent-Delivery` is the same however often one notification
 //! is sent, so that a receiver can drop what it has.
 
-use querent_core::Moment;
+use querent_core::{Moment, canonical};
 use serde_json::json;
 
 use super::client::Request;
@@ -21,7 +21,7 @@ pub(crate) fn request(url: &str, secret: &str, letter: &Letter, at: Moment) -> R
         Letter::Alert(alert) => (format!("notify:{}", alert.id), json!({ "event": "alert_raised", "alert": alert })),
         Letter::Test { project } => ("test".to_owned(), json!({ "event": "test", "project": project })),
     };
-    let (body, timestamp) = (body.to_string(), at.millis().div_euclid(1_000).to_string());
+    let (body, timestamp) = (canonical::text(&body), at.millis().div_euclid(1_000).to_string());
     let signed = signature(secret.as_bytes(), format!("{timestamp}.{body}").as_bytes());
     let headers = vec![
         ("Querent-Timestamp", timestamp),

@@ -1,5 +1,7 @@
 //! Texts with `{placeholders}`, filled from an event's data.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 /// A text with placeholders. `{{` and `}}` stand for the braces themselves.
@@ -75,7 +77,7 @@ impl Template {
                         push_lines(&mut filled, list.iter().map(one_line));
                     }
                     (Value::Object(fields), Lists::Lines) if !fields.is_empty() => {
-                        push_lines(&mut filled, fields.iter().map(field));
+                        push_lines(&mut filled, listed(fields));
                     }
                     (Value::String(text), _) => filled.push_str(text.trim_end_matches('\n')),
                     (value, _) => filled.push_str(&one_line(value)),
@@ -128,14 +130,16 @@ fn one_line(value: &Value) -> String {
         Value::Array(list) if list.is_empty() => "none".to_owned(),
         Value::Array(list) => list.iter().map(one_line).collect::<Vec<_>>().join(", "),
         Value::Object(fields) if fields.is_empty() => "none".to_owned(),
-        Value::Object(fields) => fields.iter().map(field).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => listed(fields).collect::<Vec<_>>().join(", "),
         Value::Null => "none".to_owned(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }
 
-fn field((name, value): (&String, &Value)) -> String {
-    format!("{name}: {}", one_line(value))
+/// The fields of an object, in the order of their names.
+fn listed(fields: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let fields: BTreeMap<&String, &Value> = fields.iter().collect();
+    fields.into_iter().map(|(name, value)| format!("{name}: {}", one_line(value)))
 }
 
 #[cfg(test)]
@@ -161,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_list_becomes_lines_in_a_text_and_commas_on_a_line() {
-        let data = json!({ "risks": ["slow\ndisk", 2], "none": [], "pattern": { "name": "retry", "seen": 3 } });
+        let data = json!({ "risks": ["slow\ndisk", 2], "none": [], "pattern": { "seen": 3, "name": "retry" } });
 
         assert_eq!(
             filled("Risks: {risks}\n\nGo on?", &data, Lists::Lines).unwrap(),

@@ -1,6 +1,6 @@
 //! What a call comes to, in the words of the protocol.
 
-use querent_core::{Envelope, Refusal};
+use querent_core::{Envelope, Refusal, canonical};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -62,7 +62,7 @@ impl Said {
 impl From<Said> for CallToolResult {
     fn from(said: Said) -> Self {
         let mut result = Self::success(vec![ContentBlock::text(said.text)]);
-        result.structured_content = Some(said.data);
+        result.structured_content = Some(canonical::sorted(said.data));
         result
     }
 }
@@ -89,7 +89,7 @@ pub(crate) fn response_error(halt: Halt) -> ErrorData {
 /// A refusal where the protocol knows errors only.
 pub(crate) fn told(refusal: &Refusal) -> ErrorData {
     let message = format!("{}; {}", refusal.message, refusal.hint);
-    let data = serde_json::to_value(refusal).ok();
+    let data = serde_json::to_value(refusal).ok().map(canonical::sorted);
     match refusal.code.exit_status() {
         3 => ErrorData::internal_error(message, data),
         _ => ErrorData::invalid_params(message, data),
@@ -100,6 +100,6 @@ pub(crate) fn told(refusal: &Refusal) -> ErrorData {
 fn refused(refusal: &Refusal) -> CallToolResult {
     let text = format!("{}: {}\nWhat to do: {}", refusal.code.as_str(), refusal.message, refusal.hint);
     let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    result.structured_content = serde_json::to_value(refusal).ok();
+    result.structured_content = serde_json::to_value(refusal).ok().map(canonical::sorted);
     result
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use querent_core::canonical;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -37,7 +38,7 @@ pub(crate) fn reply<const N: usize>(properties: [(&str, Value); N], optional: &[
 
 /// A schema as the object that it is.
 fn object(schema: Value) -> JsonObject {
-    match schema {
+    match canonical::sorted(schema) {
         Value::Object(object) => object,
         _ => JsonObject::new(),
     }

@@ -128,8 +128,8 @@ impl Line {
     }
 
     /// The message, or those of a batch, or the error that is the reply. Nothing for an empty line and for what wants no reply.
-    fn received(&self, has_batches: bool) -> Result<Received, Fault> {
-        let wrong = |why: &'static str| Fault { error: ErrorData::parse_error(why, None), id: None };
+    fn received(&self, has_batches: bool) -> Result<Received, Box<Fault>> {
+        let wrong = |why: &'static str| Box::new(Fault { error: ErrorData::parse_error(why, None), id: None });
         if self.cut {
             return Err(wrong("the message is longer than 8 MiB"));
         }
@@ -154,7 +154,7 @@ impl Line {
 }
 
 /// What is JSON and no message: a notification that nobody knows is passed over, all else is told.
-fn misshapen(text: &str) -> Result<Received, Fault> {
+fn misshapen(text: &str) -> Result<Received, Box<Fault>> {
     #[derive(Deserialize, Default)]
     #[serde(default)]
     struct Shape {
@@ -165,7 +165,7 @@ fn misshapen(text: &str) -> Result<Received, Fault> {
     if id.is_none() && method.is_some() {
         return Ok(Received::Nothing);
     }
-    Err(Fault { error: ErrorData::invalid_request("the message is no JSON-RPC request", None), id })
+    Err(Box::new(Fault { error: ErrorData::invalid_request("the message is no JSON-RPC request", None), id }))
 }
 
 impl Transport<RoleServer> for Stdio {
@@ -215,7 +215,8 @@ impl Transport<RoleServer> for Stdio {
                     self.batches.begin(&messages);
                     self.queue.extend(messages);
                 }
-                Err(Fault { error, id }) => {
+                Err(fault) => {
+                    let Fault { error, id } = *fault;
                     // This may be broken off, which a message must not be.
                     self.open.count.fetch_add(1, Ordering::Relaxed);
                     tokio::spawn(self.send(ServerJsonRpcMessage::error(error, id)));

@@ -18,7 +18,7 @@ mod settle;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use querent_core::{Item, Question, nearest};
+use querent_core::{Item, Question, canonical, nearest};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, ErrorCode, JsonObject, MetaObject, Tool as Listed, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -76,6 +76,7 @@ impl Tool {
     pub(crate) async fn call(&self, mut arguments: JsonObject, call: Call) -> Result<CallToolResponse, ErrorData> {
         // Some models send every argument that they know of.
         arguments.retain(|_, value| !value.is_null());
+        canonical::sort(&mut arguments);
         // Most items are named by a number, and some models send it as one.
         if let Some(item @ Value::Number(_)) = arguments.get_mut("item") {
             *item = Value::String(item.to_string());

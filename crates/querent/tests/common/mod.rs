@@ -245,5 +245,7 @@ fn with_json<'a>(args: &[&'a str]) -> Vec<&'a str> {
 
 /// The keys of an object, in order.
 pub(crate) fn keys(value: &Value) -> Vec<&str> {
-    value.as_object().unwrap().keys().map(String::as_str).collect()
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
 }

@@ -29,12 +29,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     let hub = context.reader()?;
     if args.stop {
         hub.still(&name)?;
-        return context.reply(&json!({ "component": name, "session": null, "at": null }), |page| {
+        return context.reply(&json!({ "at": null, "component": name, "session": null }), |page| {
             page.line(format!("No more beats are expected of {name}."));
         });
     }
     let is_session = hub.beat(&name)?;
-    context.reply(&json!({ "component": name, "session": is_session.then_some(&name), "at": hub.now() }), |page| {
+    context.reply(&json!({ "at": hub.now(), "component": name, "session": is_session.then_some(&name) }), |page| {
         page.line(format!("{} {name} is alive.", if is_session { "Session" } else { "Component" }));
     })
 }

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Args, context: &Context, root: &mut clap::Command) -> R
     generate(args.shell, root, "querent", &mut script);
     if context.json {
         let script = String::from_utf8_lossy(&script);
-        return context.reply(&json!({ "shell": args.shell.to_string(), "script": script }), |_| {});
+        return context.reply(&json!({ "script": script, "shell": args.shell.to_string() }), |_| {});
     }
     output::print(&script).map(|()| DONE)
 }

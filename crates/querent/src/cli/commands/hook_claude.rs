@@ -50,7 +50,7 @@ fn react(args: &Args, context: &Context) -> Result<(), Failure> {
     let hub = context.hub(&Party::Agent(seat.agent.clone()))?;
     let Reaction { says, then } = claude::react(&hub, &seat, &input)?;
     if let Some(says) = says {
-        print_line(&says.to_string())?;
+        print_line(&querent_core::canonical::text(&says))?;
     }
     for command in then {
         record(&hub, &command)?;

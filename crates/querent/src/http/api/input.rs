@@ -10,7 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
-use querent_core::{Refusal, nearest};
+use querent_core::{Refusal, canonical, nearest};
 use serde_json::{Map, Value, json};
 
 use super::reply::{self, Said};
@@ -58,6 +58,7 @@ impl Checked {
         for (name, value) in params {
             given.insert(name.to_owned(), Value::String(value.to_owned()));
         }
+        given.sort_keys();
         self.check(&given).map_err(refused)?;
         given.retain(|name, value| !value.is_null() || self.fields.iter().any(|it| it.name == name && it.required));
         Ok(given)
@@ -133,11 +134,14 @@ fn object<'a>(fields: impl Iterator<Item = &'a Field>) -> Value {
         properties.insert(field.name.to_owned(), field.schema.clone());
         required.extend(field.required.then_some(field.name));
     }
-    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+    // The first that does not fit is told, and that is the first in the order of the schema.
+    canonical::sorted(
+        json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false }),
+    )
 }
 
 fn parsed(bytes: &Bytes) -> Result<Map<String, Value>, Refusal> {
-    match serde_json::from_slice(bytes) {
+    match serde_json::from_slice(bytes).map(canonical::sorted) {
         Ok(Value::Object(given)) => Ok(given),
         Ok(_) => Err(Refusal::invalid("body", "the body is not a JSON object", "send an object: {\"key\": \"value\"}")),
         Err(error) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use querent_core::Code;
+use querent_core::{Code, canonical};
 use serde_json::{Map, Value, json};
 
 use super::input::Checked;
@@ -19,7 +19,7 @@ pub(super) fn document(routes: &[Checked]) -> Value {
     }
     let tags: BTreeSet<&str> = routes.iter().map(|it| it.route.tag).collect();
     let shapes: Map<String, Value> = SHAPES.iter().map(|(name, make)| ((*name).to_owned(), make())).collect();
-    json!({
+    canonical::sorted(json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Querent",
@@ -44,7 +44,7 @@ pub(super) fn document(routes: &[Checked]) -> Value {
             },
             "headers": { "ETag": { "description": "The version of the item", "schema": { "type": "string" } } },
         },
-    })
+    }))
 }
 
 fn verb(verb: Verb) -> &'static str {

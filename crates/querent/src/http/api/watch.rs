@@ -137,8 +137,8 @@ fn beat(call: &Call) -> Result<Said, Refusal> {
     let Args { component: name, stop } = call.read()?;
     if stop {
         call.hub.still(&name)?;
-        return Ok(Said::new(&json!({ "component": name, "session": null, "at": null })));
+        return Ok(Said::new(&json!({ "at": null, "component": name, "session": null })));
     }
     let is_session = call.hub.beat(&name)?;
-    Ok(Said::new(&json!({ "component": name, "session": is_session.then_some(&name), "at": call.hub.now() })))
+    Ok(Said::new(&json!({ "at": call.hub.now(), "component": name, "session": is_session.then_some(&name) })))
 }

@@ -11,17 +11,17 @@ use tokio::sync::oneshot;
 
 /// A group of its own, led by a child of ours. It is killed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// Gone as soon as its number may be somebody else's.
     leader: Arc<Mutex<Option<Pid>>>,
 }
 
 /// How the leader ended, once it has and the rest of its group is killed.
-pub(super) type Ended = oneshot::Receiver<io::Result<ExitStatus>>;
+pub(crate) type Ended = oneshot::Receiver<io::Result<ExitStatus>>;
 
 impl Group {
     /// Watches the group that this child leads.
-    pub(super) fn watch(child: Child) -> io::Result<(Self, Ended)> {
+    pub(crate) fn watch(child: Child) -> io::Result<(Self, Ended)> {
         let group = Self { leader: Arc::new(Mutex::new(Some(Pid::from_child(&child)))) };
         let leader = Arc::clone(&group.leader);
         let (tell, ended) = oneshot::channel();
@@ -33,7 +33,7 @@ impl Group {
     }
 
     /// Sends a signal to all of them, if any is left.
-    pub(super) fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         if let Some(leader) = *self.leader.lock().unwrap_or_else(PoisonError::into_inner) {
             // Fails only if they have ended.
             let _ = kill_process_group(leader, signal);

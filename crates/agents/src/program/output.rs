@@ -11,7 +11,7 @@ const MASK: &str = "***";
 
 /// Bytes that become lines.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     held: Vec<u8>,
     /// Whether the line at hand is too long already.
     is_skipping: bool,
@@ -19,7 +19,7 @@ pub(super) struct Lines {
 
 /// A line of output.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// As it was printed, but for what is not text.
     Text(String),
     /// One that nobody wants to read.
@@ -28,7 +28,7 @@ pub(super) enum Line {
 
 impl Lines {
     /// The lines that these bytes end.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Line> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (part, is_end) = part.strip_suffix(b"\n").map_or((part, false), |part| (part, true));
@@ -46,7 +46,7 @@ impl Lines {
     }
 
     /// The last line, if it has no end.
-    pub(super) fn rest(&mut self) -> Option<Line> {
+    pub(crate) fn rest(&mut self) -> Option<Line> {
         (self.is_skipping || !self.held.is_empty()).then(|| self.take())
     }
 
@@ -81,11 +81,11 @@ impl Said {
 
 /// Values that must not be shown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Secrets(Vec<String>);
+pub(crate) struct Secrets(Vec<String>);
 
 impl Secrets {
     /// These values. Short ones are words that anybody may say.
-    pub(super) fn new(values: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(values: impl IntoIterator<Item = String>) -> Self {
         let mut values: Vec<String> = values.into_iter().filter(|value| value.len() >= 8).collect();
         // One may be a part of another.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
@@ -93,7 +93,7 @@ impl Secrets {
     }
 
     /// The text without them.
-    pub(super) fn mask(&self, text: &str) -> String {
+    pub(crate) fn mask(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, value| text.replace(value, MASK))
     }
 
@@ -104,7 +104,7 @@ impl Secrets {
 
 /// The last of what a program complains about. Secrets are taken out before anything is cut, so that no part of one is left.
 #[derive(Debug, Default)]
-pub(super) struct Complaints {
+pub(crate) struct Complaints {
     secrets: Secrets,
     kept: Said,
     /// What may be the beginning of a secret.
@@ -113,12 +113,12 @@ pub(super) struct Complaints {
 
 impl Complaints {
     /// None yet.
-    pub(super) fn new(secrets: Secrets) -> Self {
+    pub(crate) fn new(secrets: Secrets) -> Self {
         Self { secrets, ..Self::default() }
     }
 
     /// Adds to them.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
         if self.pending.len() > KEPT + 2 * self.secrets.longest() {
             let masked = self.secrets.mask(&String::from_utf8_lossy(&self.pending));
@@ -130,7 +130,7 @@ impl Complaints {
     }
 
     /// The last of them.
-    pub(super) fn text(mut self) -> String {
+    pub(crate) fn text(mut self) -> String {
         self.kept.push(&self.secrets.mask(&String::from_utf8_lossy(&self.pending)));
         let all = self.kept.text().trim();
         all[all.ceil_char_boundary(all.len().saturating_sub(KEPT))..].to_owned()
