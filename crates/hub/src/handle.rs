@@ -10,7 +10,7 @@ use querent_core::{
     needs_of_tick,
 };
 use querent_journal::files::{Ledgers, Options};
-use querent_journal::{Files, Journal, Snapshot, Update, Which};
+use querent_journal::{Attempt, Files, Journal, Snapshot, Update, Which};
 use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -119,7 +119,7 @@ impl Handle {
         reply
     }
 
-    /// The same, without a thread that waits for the disk. Needs a tokio runtime.
+    /// The same, without a thread that waits for the disk, or with one that has nothing else to do. Needs a tokio runtime.
     pub async fn execute_later(
         &self,
         command: Command,
@@ -139,6 +139,14 @@ impl Handle {
         let update = match self.carry(&command, version, operation) {
             Ok(update) => update,
             Err(refusal) => return self.passed_on(Err(refusal)),
+        };
+        // A command that is alone is carried out here: to wake another thread for it, and to be woken by that, takes as long as
+        // many a disk. There is one at a time, so the other workers go on; where there are none, nobody may wait here.
+        let may_wait = tokio::runtime::Handle::current().metrics().num_workers() > 1;
+        let attempt = if may_wait { self.inner.journal.attempt(update) } else { Attempt::Busy(update) };
+        let update = match attempt {
+            Attempt::Done(reply) => return self.passed_on(reply.map_err(Refusal::from)),
+            Attempt::Busy(update) => update,
         };
         let (done, told) = oneshot::channel();
         // Who does not want to know any more needs no reply.

@@ -74,3 +74,21 @@ fn a_session_begins_and_many_callers_on_one_thread_are_all_told() {
 
     assert_eq!(scene.hub.items().unwrap().len(), 101);
 }
+
+#[test]
+fn many_callers_on_several_threads_are_all_told() {
+    on_both_engines(|scene| {
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let opened: Vec<_> = (0..100)
+            .map(|number| {
+                let hub = scene.hub.clone();
+                runtime.spawn(async move { hub.execute_later(opens(&format!("item-{number}")), None, None).await })
+            })
+            .collect();
+        for told in opened {
+            runtime.block_on(told).unwrap().read::<serde_json::Value>().unwrap();
+        }
+
+        assert_eq!(scene.hub.items().unwrap().len(), 100);
+    });
+}

@@ -37,7 +37,7 @@ use self::flush::LedgersLock;
 use self::reader::Reader;
 use self::scan::Entry;
 use self::view::{Look, View};
-use crate::{Beat, Done, Error, Journal, Pulse, Snapshot, Update, Wake, Watch};
+use crate::{Attempt, Beat, Done, Error, Journal, Pulse, Snapshot, Update, Wake, Watch};
 
 pub use self::disk::{Disk, DiskFile, Identity, Open};
 pub use self::doctor::{Finding, Severity};
@@ -51,7 +51,7 @@ pub struct Options {
     pub ledgers: Ledgers,
     /// How long the lock is waited for.
     pub patience: Duration,
-    /// How large a segment of the log grows, in bytes.
+    /// How large a segment of the log grows, in bytes. The same for all who use the journal.
     pub segment_limit: u64,
     /// Where the files are: the system's disk, or one that stands in for it.
     pub disk: Arc<dyn Disk>,
@@ -260,6 +260,10 @@ impl Journal for Files {
             std::thread::spawn(move || shared.serve_callers())
         });
         self.shared.submit(update, done);
+    }
+
+    fn attempt(&self, update: Update) -> Attempt {
+        self.shared.attempt(update)
     }
 
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {

@@ -34,6 +34,11 @@ pub trait Journal: Send + Sync {
         done(self.update(update));
     }
 
+    /// Carries out an update on this thread, unless that would have to wait for another one.
+    fn attempt(&self, update: Update) -> Attempt {
+        Attempt::Done(self.update(update))
+    }
+
     /// What is recorded now; what is recorded while one reads may be in it too.
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error>;
 
@@ -66,6 +71,10 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
         (**self).submit(update, done);
     }
 
+    fn attempt(&self, update: Update) -> Attempt {
+        (**self).attempt(update)
+    }
+
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
         (**self).read()
     }
@@ -93,6 +102,14 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
     fn watch(&self, wake: Wake) -> Result<Watch, Error> {
         (**self).watch(wake)
     }
+}
+
+/// What came of an attempt.
+pub enum Attempt {
+    /// It was carried out, or could not be.
+    Done(Result<Envelope, Error>),
+    /// Another thread is at it. Nothing has happened.
+    Busy(Update),
 }
 
 /// What is called when an update is durable, or could not be made so.

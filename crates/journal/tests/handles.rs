@@ -202,7 +202,7 @@ fn question(item: &str, number: u32) -> QuestionId {
 #[test]
 fn whoever_waits_is_woken_by_another_process_that_begins_a_segment() {
     let project = Project::empty();
-    let stays = Files::open(project.path(), deferred());
+    let stays = Files::open(project.path(), Options { segment_limit: 1, ..deferred() });
     script().accept(&stays, "open", &Script::open("42").unwrap()).unwrap();
     let other = Files::open(project.path(), Options { segment_limit: 1, ..options() });
     let (woken, wakes) = mpsc::channel();

@@ -8,7 +8,7 @@ use std::thread;
 use querent_core::reply::AskReply;
 
 use super::{Broken, Script, ensure, records, same, verify};
-use crate::{Journal, Which};
+use crate::{Attempt, Journal, Which};
 
 const THREADS: usize = 8;
 /// Questions that each of them asks and answers.
@@ -48,13 +48,17 @@ pub(super) fn whoever_is_called_back_is_called_once_and_finds_what_it_did(
     let (called, calls) = mpsc::channel();
     let submitted = THREADS * QUESTIONS;
 
-    // Some wait for a callback and some on their threads, all of them for each other.
+    // Some wait for a callback, some only if they would have to wait here, and some on their threads: all for each other.
     at_once(THREADS, |thread| {
         for number in 0..QUESTIONS {
             let name = format!("op-{thread}-{number}");
             let ask = Script::ask("42", &format!("Which one of {name}?"))?;
-            let called = called.clone();
-            journal.submit(script.update(&name, &ask), Box::new(move |done| drop(called.send((name, done)))));
+            let (called, update) = (called.clone(), script.update(&name, &ask));
+            let attempt = if number % 2 == 0 { Attempt::Busy(update) } else { journal.attempt(update) };
+            match attempt {
+                Attempt::Done(done) => drop(called.send((name, done))),
+                Attempt::Busy(update) => journal.submit(update, Box::new(move |done| drop(called.send((name, done))))),
+            }
             script.accept(&**journal, &format!("op-wait-{thread}-{number}"), &Script::ask("42", "Which way?")?)?;
         }
         Ok(())

@@ -17,7 +17,7 @@ use super::store::Store;
 use super::view::View;
 use super::watch::Watcher;
 use super::{Ledgers, Options, Step, recover};
-use crate::{Done, Error, Update};
+use crate::{Attempt, Done, Error, Update};
 
 /// How many lines the ledgers may be behind before writers wait for them.
 const FARTHEST_BEHIND: usize = 16_384;
@@ -126,7 +126,7 @@ impl Writer {
 impl Shared {
     pub(crate) fn new(dir: &Path, options: Options) -> Self {
         Self {
-            layout: Layout::new(dir, Arc::clone(&options.disk)),
+            layout: Layout::new(dir, Arc::clone(&options.disk), options.segment_limit),
             options,
             gate: Mutex::default(),
             writer: Mutex::new(Writer { lock: None, store: None }),
@@ -155,8 +155,17 @@ impl Shared {
 
     /// Waits until the update is committed, by this thread or by another that commits for it.
     pub(crate) fn update(&self, update: Update) -> Result<Envelope, Error> {
+        self.enter(hold(&self.gate), update)
+    }
+
+    /// Commits the update on this thread, unless another one commits.
+    pub(crate) fn attempt(&self, update: Update) -> Attempt {
+        let gate = hold(&self.gate);
+        if gate.busy { Attempt::Busy(update) } else { Attempt::Done(self.enter(gate, update)) }
+    }
+
+    fn enter(&self, mut gate: MutexGuard<'_, Gate>, update: Update) -> Result<Envelope, Error> {
         let (thread, turns) = mpsc::sync_channel(2);
-        let mut gate = hold(&self.gate);
         let lead = !std::mem::replace(&mut gate.busy, true);
         gate.waiting.push(Waiting { update, whom: Whom::Thread(thread) });
         drop(gate);
@@ -277,8 +286,7 @@ impl Shared {
         let synced = hold(&self.synced);
         // What this process synced is never cut, so the length tells whether that is all.
         let is_all = synced.as_ref().is_some_and(|(place, segment)| {
-            segment.length().is_ok_and(|length| length == place.end)
-                && !self.layout.has(&self.layout.segment(place.segment + 1))
+            segment.length().is_ok_and(|length| length == place.end) && !self.layout.is_followed(*place)
         });
         let mut last = synced.as_ref().map_or(1, |(place, _)| place.segment);
         drop(synced);

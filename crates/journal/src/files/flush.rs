@@ -108,9 +108,8 @@ impl Plan {
         }
         let Some(mut index) = Index::open(layout)? else { return Ok(Flushed::Unsound) };
         let reach = |step| options.reach(step).map_err(Error::io("write", layout.dir()));
-        for (_, key, start) in self.lines.iter().filter(|(seq, ..)| *seq > checkpoint.place.seq) {
-            index.insert(*key, *start)?;
-        }
+        let late = self.lines.iter().filter(|(seq, ..)| *seq > checkpoint.place.seq);
+        index.insert(late.map(|(_, key, start)| (*key, *start)).collect())?;
         index.store_count()?;
         reach(Step::Indexed)?;
         for planned in &self.ledgers {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use querent_core::{ItemId, QuestionId, Shared};
 
 use super::disk::Disk;
+use super::place::Place;
 use crate::Pulse;
 
 /// The paths of one project, and the disk that they are on.
@@ -13,17 +14,20 @@ use crate::Pulse;
 pub(crate) struct Layout {
     dir: PathBuf,
     disk: Arc<dyn Disk>,
+    /// How large a segment of the log grows, in bytes.
+    segment_limit: u64,
 }
 
 impl Layout {
-    pub(crate) fn new(dir: &Path, disk: Arc<dyn Disk>) -> Self {
-        Self { dir: dir.to_owned(), disk }
+    pub(crate) fn new(dir: &Path, disk: Arc<dyn Disk>, segment_limit: u64) -> Self {
+        Self { dir: dir.to_owned(), disk, segment_limit }
     }
 
     /// On the system's own disk.
     #[cfg(test)]
     pub(crate) fn of(dir: &Path) -> Self {
-        Self::new(dir, Arc::new(super::disk::Os))
+        let options = super::Options::new("test");
+        Self::new(dir, options.disk, options.segment_limit)
     }
 
     pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
@@ -53,6 +57,16 @@ impl Layout {
 
     pub(crate) fn segment(&self, number: u32) -> PathBuf {
         self.journal().join(format!("{number:08}.jsonl"))
+    }
+
+    /// Whether a segment that ends here is full.
+    pub(crate) fn is_full(&self, end: Place) -> bool {
+        end.end >= self.segment_limit
+    }
+
+    /// Whether a segment that ends here is followed by another. Only a full one is, so that most of the time nobody has to look.
+    pub(crate) fn is_followed(&self, end: Place) -> bool {
+        self.is_full(end) && self.has(&self.segment(end.segment + 1))
     }
 
     pub(crate) fn checkpoint(&self) -> PathBuf {

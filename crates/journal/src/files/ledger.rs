@@ -131,17 +131,21 @@ fn unseal<T: DeserializeOwned>(text: &[u8]) -> Option<(T, Place)> {
     Some((serde_json::from_slice(text).ok()?, as_of))
 }
 
-/// Writes a ledger beside its place and puts it there in one step. What it replaces is the spare file of the next one: no file
-/// is made for a ledger that is there, and none is deleted. Under the lock of the ledgers.
+/// Writes a ledger: a new one where it belongs, any other beside its place, where it is put in one step. What it replaces is the
+/// spare file of the next one: no file is made for a ledger that is there, and none is deleted. Whoever meets a new one that is
+/// not whole yet reads the log instead. Under the lock of the ledgers.
 fn write(layout: &Layout, path: &Path, text: &[u8]) -> Result<(), Error> {
     let (disk, spare) = (&**layout.disk(), layout.spare());
-    let write = || {
+    let write_spare = || {
         let file = disk.open(&spare, Open::Create)?;
         file.write_all_at(text, 0)?;
         file.set_len(text.len() as u64)
     };
-    let written =
-        or_in_new_dir(disk, &spare, write).and_then(|()| or_in_new_dir(disk, path, || put(disk, &spare, path)));
+    let written = or_in_new_dir(disk, path, || disk.open(path, Open::CreateNew)?.write_all_at(text, 0));
+    let written = written.or_else(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => or_in_new_dir(disk, &spare, write_spare).and_then(|()| put(disk, &spare, path)),
+        _ => Err(error),
+    });
     written.map_err(Error::io("write", path))
 }
 
@@ -152,11 +156,10 @@ fn or_in_new_dir(disk: &dyn Disk, path: &Path, step: impl Fn() -> io::Result<()>
     })
 }
 
-/// The two files change places, where the system can do that and there are two. Some file systems write a file out when a rename
-/// replaces another by it; a ledger need not be durable, and every sync of the log would wait for it.
+/// The two files change places, where the system can do that. Some file systems write a file out when a rename replaces another
+/// by it; a ledger need not be durable, and every sync of the log would wait for it.
 fn put(disk: &dyn Disk, spare: &Path, path: &Path) -> io::Result<()> {
-    let exchanged = if disk.exists(path) { disk.exchange(spare, path) } else { Err(io::ErrorKind::NotFound.into()) };
-    exchanged.or_else(|_| disk.rename(spare, path))
+    disk.exchange(spare, path).or_else(|_| disk.rename(spare, path))
 }
 
 /// Marks the item as an active one, or not. Says by how much the number of marks changed.

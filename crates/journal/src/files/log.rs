@@ -19,14 +19,13 @@ pub(crate) struct Log {
     pub(crate) place: Place,
     /// Whether some of it was read without the lock.
     ahead: bool,
-    segment_limit: u64,
 }
 
 impl Log {
     /// Opens the segment of `place`, which the caller knows to be in the log.
-    pub(crate) fn open(layout: &Layout, place: Place, segment_limit: u64) -> Result<Self, Error> {
+    pub(crate) fn open(layout: &Layout, place: Place) -> Result<Self, Error> {
         let file = open_segment(layout, place.segment)?;
-        Ok(Self { layout: layout.clone(), file, place, ahead: false, segment_limit })
+        Ok(Self { layout: layout.clone(), file, place, ahead: false })
     }
 
     /// Adds encoded lines, the last of which ends at `last`. All or nothing; a test may stand between the halves.
@@ -50,7 +49,7 @@ impl Log {
 
     /// Begins a new segment if this one is full. The old one is durable before the new one exists.
     pub(crate) fn roll(&mut self) -> Result<(), Error> {
-        if self.place.end < self.segment_limit {
+        if !self.layout.is_full(self.place) {
             return Ok(());
         }
         let path = self.layout.segment(self.place.segment);

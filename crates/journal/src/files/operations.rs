@@ -5,6 +5,7 @@
 
 use std::hash::Hasher;
 use std::io;
+use std::path::Path;
 
 use querent_core::{OperationId, Stream};
 use siphasher::sip::SipHasher13;
@@ -19,6 +20,8 @@ const HEADER: u64 = SLOT as u64;
 const SMALLEST: u64 = 1 << 10;
 /// Slots that one read brings.
 const CHUNK: usize = 16;
+/// Slots that are read and written together when many are filled.
+const PAGE: u64 = 256;
 
 /// The start of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,18 +121,34 @@ impl Index {
         Ok(found)
     }
 
-    /// Adds a line; once, however often it is added.
-    pub(crate) fn insert(&mut self, key: u64, start: Start) -> Result<(), Error> {
-        if self.filled * 2 >= self.slots {
+    /// Adds lines; each once, however often it is added. Those that are near each other are read and written together.
+    pub(crate) fn insert(&mut self, mut lines: Vec<(u64, Start)>) -> Result<(), Error> {
+        while (self.filled + lines.len() as u64) * 2 > self.slots {
             self.grow()?;
         }
-        let (slot, known) = self.probe(key, |hash, there| hash == key && there == start)?;
-        if known {
-            return Ok(());
+        let (mask, path) = (self.slots - 1, self.layout.operations_index());
+        lines.sort_unstable_by_key(|(key, _)| key & mask);
+        let mut page = Page::default();
+        for (key, start) in lines {
+            let mut slot = key & mask;
+            for step in 0.. {
+                if !page.holds(slot) {
+                    page.write(&*self.file).map_err(Error::io("write", &path))?;
+                    page.read(&*self.file, slot, self.slots).map_err(Error::io("read", &path))?;
+                }
+                match page.slot(slot) {
+                    (0, _) => {
+                        page.fill(slot, key, start);
+                        self.filled += 1;
+                        break;
+                    }
+                    (hash, there) if hash == key && there == start => break,
+                    _ if step == self.slots => return Err(full(&path)),
+                    _ => slot = (slot + 1) & mask,
+                }
+            }
         }
-        self.filled += 1;
-        let written = self.file.write_all_at(&entry(key, start), HEADER + slot * SLOT as u64);
-        written.map_err(Error::io("write", &self.layout.operations_index()))
+        page.write(&*self.file).map_err(Error::io("write", &path))
     }
 
     /// Lets other processes know how full it is, once some were added. The count may lag behind after a crash: the table is
@@ -157,8 +176,7 @@ impl Index {
             }
             slot = (slot + count) & mask;
         }
-        let path = self.layout.operations_index();
-        Err(Error::io("use", &path)(io::Error::other("the index has no empty slot; run querent doctor --repair")))
+        Err(full(&self.layout.operations_index()))
     }
 
     fn grow(&mut self) -> Result<(), Error> {
@@ -201,6 +219,52 @@ impl Index {
     }
 }
 
+fn full(path: &Path) -> Error {
+    Error::io("use", path)(io::Error::other("the index has no empty slot; run querent doctor --repair"))
+}
+
+/// Slots in memory that stand one behind the other.
+#[derive(Default)]
+struct Page {
+    first: u64,
+    bytes: Vec<u8>,
+    is_changed: bool,
+}
+
+impl Page {
+    fn holds(&self, slot: u64) -> bool {
+        slot >= self.first && slot - self.first < (self.bytes.len() / SLOT) as u64
+    }
+
+    fn read(&mut self, file: &dyn DiskFile, slot: u64, slots: u64) -> io::Result<()> {
+        self.first = slot - slot % PAGE;
+        self.bytes.resize(usize::try_from(PAGE.min(slots - self.first)).unwrap_or(0) * SLOT, 0);
+        file.read_exact_at(&mut self.bytes, HEADER + self.first * SLOT as u64)
+    }
+
+    fn write(&mut self, file: &dyn DiskFile) -> io::Result<()> {
+        if std::mem::take(&mut self.is_changed) {
+            file.write_all_at(&self.bytes, HEADER + self.first * SLOT as u64)?;
+        }
+        Ok(())
+    }
+
+    fn slot(&self, slot: u64) -> (u64, Start) {
+        let bytes = &self.bytes[self.at(slot)..];
+        (number(&bytes[..8]), unpack(number(&bytes[8..SLOT])))
+    }
+
+    fn fill(&mut self, slot: u64, key: u64, start: Start) {
+        let at = self.at(slot);
+        self.bytes[at..at + SLOT].copy_from_slice(&entry(key, start));
+        self.is_changed = true;
+    }
+
+    fn at(&self, slot: u64) -> usize {
+        usize::try_from(slot - self.first).unwrap_or(0) * SLOT
+    }
+}
+
 /// A slot that is filled.
 fn entry(key: u64, start: Start) -> [u8; SLOT] {
     let mut bytes = [0; SLOT];
@@ -233,8 +297,8 @@ mod tests {
         let start = |n: u64| Start { segment: 1 + u32::try_from(n % 3).unwrap(), offset: n * 300 };
         let id = |n: u64| operation_key(&format!("op-{n}").parse().unwrap());
         for n in 0..5_000 {
-            index.insert(id(n), start(n)).unwrap();
-            index.insert(id(n), start(n)).unwrap();
+            index.insert(vec![(id(n), start(n)), (id(n), start(n))]).unwrap();
+            index.insert(vec![(id(n), start(n))]).unwrap();
         }
         index.store_count().unwrap();
 
@@ -255,7 +319,7 @@ mod tests {
         let mut theirs = Index::open(&layout).unwrap().unwrap();
         let id = |n: u64| operation_key(&format!("op-{n}").parse().unwrap());
         for n in 0..5_000 {
-            theirs.insert(id(n), Start { segment: 1, offset: n }).unwrap();
+            theirs.insert(vec![(id(n), Start { segment: 1, offset: n })]).unwrap();
         }
         theirs.store_count().unwrap();
 

@@ -61,7 +61,7 @@ impl Store {
             (Some(checkpoint), Some(index)) => (checkpoint, index),
             _ => recover::recover(layout)?,
         };
-        let log = Log::open(layout, checkpoint.place, options.segment_limit)?;
+        let log = Log::open(layout, checkpoint.place)?;
         Ok(Self {
             layout: layout.clone(),
             options: options.clone(),

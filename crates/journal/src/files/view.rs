@@ -41,6 +41,8 @@ pub(crate) struct View {
     pub(crate) place: Place,
     /// The segment of that line, and what it is known by.
     segment: Option<(Arc<dyn DiskFile>, Identity)>,
+    /// Whether the line was seen under the lock. Others may yet be taken back.
+    is_sure: bool,
     /// The last lines, one after the other: all that the ledgers do not hold, and some that they do.
     lines: VecDeque<Arc<Entry>>,
     /// The last line that was taken into what is known, and the one at which it was looked how far the ledgers are.
@@ -80,7 +82,8 @@ impl View {
         let from = checkpoint.as_ref().map_or(Place::START, |it| it.place);
         let (lines, place) = lines_after(layout, from)?;
         let known = kept.then(Known::default);
-        Ok(Self { checkpoint, place, segment: None, lines, taken_in: place.seq, looked: place.seq, known })
+        let is_sure = false;
+        Ok(Self { checkpoint, place, segment: None, is_sure, lines, taken_in: place.seq, looked: place.seq, known })
     }
 
     /// Takes in what was added since; says whether its own last line is still there.
@@ -94,7 +97,7 @@ impl View {
             if place.segment != self.place.segment || self.segment.is_none() {
                 self.segment = segment(layout, place);
             }
-            self.place = place;
+            (self.place, self.is_sure) = (place, false);
         }
         let first = self.index_of(self.taken_in + 1);
         if let Some(known) = &mut self.known {
@@ -125,7 +128,10 @@ impl View {
             before = line.place;
         }
         if lines.last().is_some_and(|last| last.place == self.place) {
-            self.segment = segment_of(Arc::clone(file));
+            self.is_sure = true;
+            if !self.segment.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, file)) {
+                self.segment = segment_of(Arc::clone(file));
+            }
         }
     }
 
@@ -260,8 +266,8 @@ impl View {
         let Some((segment, identity)) = &self.segment else { return false };
         let there = layout.disk().stat(&layout.segment(self.place.segment));
         there.is_ok_and(|(there, length)| there == *identity && length == self.place.end)
-            && self.place.is_in_segment(&**segment)
-            && !layout.has(&layout.segment(self.place.segment + 1))
+            && (self.is_sure || self.place.is_in_segment(&**segment))
+            && !layout.is_followed(self.place)
     }
 }
 

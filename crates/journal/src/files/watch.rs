@@ -28,7 +28,7 @@ impl Own {
     /// Whether there is nothing in the log but what this process wrote, or had read when it wrote.
     fn is_all(&self, layout: &Layout) -> bool {
         hold(&self.0).as_ref().is_some_and(|(segment, place)| {
-            segment.length().is_ok_and(|length| length <= place.end) && !layout.has(&layout.segment(place.segment + 1))
+            segment.length().is_ok_and(|length| length <= place.end) && !layout.is_followed(*place)
         })
     }
 }

@@ -59,7 +59,7 @@ impl Checked {
             given.insert(name.to_owned(), Value::String(value.to_owned()));
         }
         given.sort_keys();
-        self.check(&given).map_err(refused)?;
+        let mut given = self.checked(given).map_err(refused)?;
         given.retain(|name, value| !value.is_null() || self.fields.iter().any(|it| it.name == name && it.required));
         Ok(given)
     }
@@ -104,14 +104,20 @@ impl Checked {
         Ok(given)
     }
 
-    fn check(&self, given: &Map<String, Value>) -> Result<(), Refusal> {
+    /// What is given, if it fits.
+    fn checked(&self, given: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
         let is_missing = |field: &&Field| field.required && !given.contains_key(field.name);
         if let Some(Field { name, .. }) = self.fields.iter().find(is_missing) {
             let hint = format!("give {name}; see the schema of the request in /openapi.json");
             return Err(Refusal::invalid(name, format!("`{name}` is missing"), hint));
         }
-        let instance = Value::Object(given.clone());
-        let Some(fault) = self.validator.iter().flat_map(|it| it.iter_errors(&instance)).next() else { return Ok(()) };
+        let instance = Value::Object(given);
+        let Some(fault) = self.validator.as_ref().and_then(|it| it.validate(&instance).err()) else {
+            return match instance {
+                Value::Object(given) => Ok(given),
+                _ => Ok(Map::new()),
+            };
+        };
         let place = fault.instance_path().to_string().trim_start_matches('/').replace('/', ".");
         let message: String =
             format!("`{place}` does not fit: {}", words(&fault.to_string(), fault.kind())).chars().take(500).collect();
