@@ -40,6 +40,14 @@ pub(super) const SUITE: Suite = Suite {
         Case { name: "Claude Code asks, Codex is called and answers", run: colleague::claude_asks_codex },
         Case { name: "Codex asks, Claude Code is called and answers", run: colleague::codex_asks_claude },
         Case {
+            name: "opencode asks, Gemini CLI is called and answers, both by the Agent Client Protocol",
+            run: colleague::opencode_asks_gemini,
+        },
+        Case {
+            name: "Gemini CLI asks, opencode is called and answers, both by the Agent Client Protocol",
+            run: colleague::gemini_asks_opencode,
+        },
+        Case {
             name: "Claude Code asks a human and ends; it goes on in its session with the answer",
             run: resumed::claude,
         },

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::hired::Hired;
-use super::programs::{CLAUDE, CODEX, Program};
+use super::programs::{CLAUDE, CODEX, GEMINI, OPENCODE, Program};
 use super::{FINAL, Model, question};
 use crate::e2e::project::{hold, list, same};
 use crate::e2e::team::Scene;
@@ -17,6 +17,16 @@ pub(in crate::e2e) fn claude_asks_codex(binary: &Path) -> Result<(), String> {
 
 pub(in crate::e2e) fn codex_asks_claude(binary: &Path) -> Result<(), String> {
     ask(binary, &CODEX, &CLAUDE)
+}
+
+/// Both speak the Agent Client Protocol.
+pub(in crate::e2e) fn opencode_asks_gemini(binary: &Path) -> Result<(), String> {
+    ask(binary, &OPENCODE, &GEMINI)
+}
+
+/// The same the other way round.
+pub(in crate::e2e) fn gemini_asks_opencode(binary: &Path) -> Result<(), String> {
+    ask(binary, &GEMINI, &OPENCODE)
 }
 
 /// What the one that is asked says.

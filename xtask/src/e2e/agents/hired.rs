@@ -37,8 +37,9 @@ impl Hired {
         }
         let names: Vec<&str> = environment.iter().map(|(name, _)| name.as_str()).collect();
         let provider = |name: &str, program: &Program| {
-            let command = json!([program.name]);
-            format!("[providers.{name}]\nkind = \"command\"\ncommand = {command}\nenv = {}\n\n", json!(names))
+            let (kind, command) = program.provider;
+            let (command, env) = (json!(command), json!(names));
+            format!("[providers.{name}]\nkind = \"{kind}\"\ncommand = {command}\nenv = {env}\n\n")
         };
         let scene = Scene::new(binary, |_| provider("engineer", engineer) + &provider("architect", architect))?;
         scene.add("42", "build")?;

@@ -11,6 +11,8 @@ pub(super) struct Program {
     pub(super) name: &'static str,
     /// What stands before the prompt.
     pub(super) arguments: &'static [&'static str],
+    /// The kind of provider that it is for `querent run`, and the command of that.
+    pub(super) provider: (&'static str, &'static [&'static str]),
     /// Its variables, given the address of the model.
     pub(super) environment: fn(&str) -> Vec<(&'static str, String)>,
     /// Writes the user's own settings, given the home, the project and the address of the model.
@@ -21,6 +23,7 @@ pub(super) struct Program {
 pub(super) const CLAUDE: Program = Program {
     name: "claude",
     arguments: &["-p"],
+    provider: ("command", &["claude"]),
     environment: |url| {
         let set = |name, value: &str| (name, value.to_owned());
         vec![
@@ -39,6 +42,7 @@ pub(super) const CLAUDE: Program = Program {
 pub(super) const CODEX: Program = Program {
     name: "codex",
     arguments: &["exec", "--skip-git-repo-check"],
+    provider: ("command", &["codex"]),
     environment: |_| vec![("STUB_KEY", "dummy".to_owned())],
     settle: |home, project, url| {
         // It reads the settings of a project only if the user trusts it.
@@ -57,6 +61,7 @@ pub(super) const CODEX: Program = Program {
 pub(super) const OPENCODE: Program = Program {
     name: "opencode",
     arguments: &["run"],
+    provider: ("acp", &["opencode", "acp"]),
     environment: |_| {
         let off = [
             "OPENCODE_DISABLE_AUTOUPDATE",
@@ -82,6 +87,7 @@ pub(super) const OPENCODE: Program = Program {
 pub(super) const GEMINI: Program = Program {
     name: "gemini",
     arguments: &["-m", "gemini-2.5-flash", "-p"],
+    provider: ("acp", &["gemini", "-m", "gemini-2.5-flash", "--acp"]),
     environment: |url| {
         let set = |name, value: &str| (name, value.to_owned());
         // It reads the settings of a project only if the user trusts it; its flag `--skip-trust` comes too late for that.
