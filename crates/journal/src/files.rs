@@ -19,6 +19,7 @@ mod place;
 mod reader;
 mod recover;
 mod scan;
+mod seat;
 mod store;
 mod view;
 mod watch;

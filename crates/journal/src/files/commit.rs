@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use querent_core::Envelope;
@@ -13,6 +13,7 @@ use super::flush::{Flushed, LedgersLock};
 use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
+use super::seat::{Bell, seat};
 use super::store::Store;
 use super::view::View;
 use super::watch::Watcher;
@@ -64,8 +65,8 @@ struct Waiting {
 
 /// Who waits for an update.
 enum Whom {
-    /// A thread, which listens there.
-    Thread(mpsc::SyncSender<Turn>),
+    /// A thread, which is told its turn.
+    Thread(Bell<Turn>),
     /// Nobody: it is called back. The clerk leads in its place.
     Callback(Done),
 }
@@ -73,8 +74,7 @@ enum Whom {
 impl Whom {
     fn tell(self, done: Result<Envelope, Error>) {
         match self {
-            // A thread that listens no more needs no reply.
-            Self::Thread(thread) => drop(thread.send(Turn::Done(done))),
+            Self::Thread(bell) => bell.tell(Turn::Done(done)),
             Self::Callback(call) => call(done),
         }
     }
@@ -165,18 +165,18 @@ impl Shared {
     }
 
     fn enter(&self, mut gate: MutexGuard<'_, Gate>, update: Update) -> Result<Envelope, Error> {
-        let (thread, turns) = mpsc::sync_channel(2);
+        let (bell, seat) = seat();
         let lead = !std::mem::replace(&mut gate.busy, true);
-        gate.waiting.push(Waiting { update, whom: Whom::Thread(thread) });
+        gate.waiting.push(Waiting { update, whom: Whom::Thread(bell) });
         drop(gate);
         if lead {
             self.lead();
         }
         loop {
-            match turns.recv() {
-                Ok(Turn::Done(done)) => return done,
-                Ok(Turn::Lead) => self.lead(),
-                Err(_) => {
+            match seat.wait() {
+                Some(Turn::Done(done)) => return done,
+                Some(Turn::Lead) => self.lead(),
+                None => {
                     let lost = io::Error::other("the thread that wrote for others ended");
                     return Err(Error::io("write", self.layout.dir())(lost));
                 }
@@ -404,8 +404,11 @@ impl Drop for Passing<'_> {
     fn drop(&mut self) {
         let mut gate = hold(&self.0.gate);
         gate.busy = match gate.waiting.first().map(|next| &next.whom) {
-            // Its channel has room: it is told to lead once, and that it is done once.
-            Some(Whom::Thread(thread)) => thread.send(Turn::Lead).is_ok(),
+            // It is told nothing else before it has led.
+            Some(Whom::Thread(bell)) => {
+                bell.tell(Turn::Lead);
+                true
+            }
             Some(Whom::Callback(_)) => {
                 gate.summons = true;
                 self.0.summoned.notify_one();

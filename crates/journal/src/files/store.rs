@@ -47,7 +47,8 @@ pub(crate) struct Store {
 
 /// A stream at hand.
 struct Held {
-    state: State,
+    /// In a box, because it comes and goes with every update.
+    state: Box<State>,
     /// Lines of other processes that it does not hold yet, by their seq.
     pending: Vec<u64>,
 }
@@ -143,7 +144,7 @@ impl Store {
         Ok(applied.reply)
     }
 
-    fn hold(&mut self, stream: Stream, state: State) {
+    fn hold(&mut self, stream: Stream, state: Box<State>) {
         self.held.insert(stream, Held { state, pending: Vec::new() });
     }
 
@@ -254,7 +255,7 @@ impl Store {
                 Stream::Item(_) => {
                     state.item.clone().map(|item| Planned::Item { item: Box::new(item), place, questions })
                 }
-                Stream::Shared(which) => Some(Planned::Shared { which: *which, state: Box::new(state.clone()), place }),
+                Stream::Shared(which) => Some(Planned::Shared { which: *which, state: state.clone(), place }),
             });
             self.hold(id, state);
         }
@@ -302,7 +303,7 @@ impl Store {
     }
 
     /// A stream as it is at the end of the log, taken out of memory or off the disk.
-    fn load(&mut self, id: &Stream) -> Result<State, Error> {
+    fn load(&mut self, id: &Stream) -> Result<Box<State>, Error> {
         if let Some(Held { mut state, pending }) = self.held.remove(id) {
             for entry in pending.into_iter().filter_map(|seq| self.late(seq)) {
                 evolve_held(&mut state, entry.record(&self.layout)?);
@@ -317,7 +318,7 @@ impl Store {
         for entry in self.tail.iter().filter(|entry| entry.head.stream == *id) {
             evolve_held(&mut state, entry.record(&self.layout)?);
         }
-        Ok(state)
+        Ok(Box::new(state))
     }
 
     /// A line of the tail. They are in order, and none is missing.
