@@ -1,6 +1,7 @@
 //! What is measured, and what it must reach.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -121,6 +122,7 @@ pub(crate) fn all(quick: bool, only: Option<&str>, progress: Progress<'_>) -> Ou
     let run = run_dir()?;
     let mut all = Measured::default();
     for (name, what, measure) in chosen {
+        settle();
         progress(&format!("{name}: {what}"));
         let start = Instant::now();
         let Measured { rows, tables, .. } = measure(run.path(), quick, progress)?;
@@ -129,6 +131,12 @@ pub(crate) fn all(quick: bool, only: Option<&str>, progress: Progress<'_>) -> Ou
         all.took.push((*name, start.elapsed().as_secs_f64()));
     }
     Ok((all, run))
+}
+
+/// Waits until the disk has taken what was written so far: a group measures itself, and not the traces of the one before it.
+fn settle() {
+    // Where there is no such program, the figures are only less quiet.
+    let _ = Command::new("sync").status();
 }
 
 /// The directory of a run, on a disk and not in memory. It stays until the run ends: some file systems are slow to make files
