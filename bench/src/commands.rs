@@ -86,6 +86,35 @@ pub(crate) fn rate_of_threads(project: &Project, clients: usize, each: usize) ->
     Ok(rate(clients * each, start))
 }
 
+/// The same with tasks of a runtime, as a server has them.
+pub(crate) fn rate_of_tasks(project: &Project, clients: usize, each: usize) -> Outcome<f64> {
+    let hub = Handle::stay(project, "bench")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let mut work = tokio::task::JoinSet::new();
+        let start = Instant::now();
+        for number in 1..=clients {
+            work.spawn(talk_later(hub.clone(), number.to_string(), each));
+        }
+        while let Some(done) = work.join_next().await {
+            done??;
+        }
+        Ok(rate(clients * each, start))
+    })
+}
+
+async fn talk_later(hub: Handle, item: String, commands: usize) -> Outcome<()> {
+    let (engineer, architect): (Party, Party) = ("engineer".parse()?, "architect".parse()?);
+    for _ in 0..commands.div_ceil(2) {
+        let command = |by: &Party, action| Outcome::Ok(Command { item: item.parse()?, by: by.clone(), via: Via::Library, action });
+        let asked: AskReply = hub.execute_later(command(&engineer, ask())?, None, None).await.read()?;
+        let (question, answer) = (asked.question_id, json!("Postgres, as in the ADR"));
+        let answer = Action::Answer { question, answer, note: None };
+        hub.execute_later(command(&architect, answer)?, None, None).await.read::<AnswerReply>()?;
+    }
+    Ok(())
+}
+
 /// One client in a process of its own: says when it is ready, waits for a line, talks, says that it is done, and stays
 /// until its input ends, so that its ledgers do not follow while others are still measured.
 pub(crate) fn client(dir: &Path, item: &str, commands: usize) -> Outcome<()> {

@@ -22,7 +22,7 @@ use crate::Outcome;
 use crate::measure::{median, part, raw_append, raw_group};
 use crate::peers::Peers;
 use crate::report::{Chart, Table};
-use crate::rows::{Measured, Row, scratch};
+use crate::rows::{Measured, Row, run_dir, scratch};
 
 /// The most clients that a subject has, each on an item of its own.
 pub(crate) const MOST_CLIENTS: usize = 64;
@@ -82,6 +82,29 @@ pub(crate) fn measure(run: &Path, quick: bool, progress: &mut dyn FnMut(&str)) -
         about.push((it, found.map(|_| done)));
     }
     Ok((reach(&all)?, vec![table(&all, &about), settings(&about)]).into())
+}
+
+/// One of ours alone, round after round, for whoever looks at it with a profiler: `lap http 8 4000`.
+pub(crate) fn lap(key: &str, clients: usize, cycles: usize) -> Outcome<()> {
+    use std::io::Write;
+    // It stays: some file systems are slow to make files where many were deleted a moment ago.
+    let run = run_dir()?.keep();
+    let own = scratch(&run)?;
+    let mut inside = Command::new(std::env::current_exe()?);
+    inside.arg("drive").arg(&own);
+    let mut subject: Box<dyn Subject> = match key {
+        "inside" => Box::new(Driver::start("querent-inside", &mut inside, Some(own))?),
+        "http" => Box::new(http::Http::start(&run)?),
+        "mcp-http" => Box::new(mcp::McpOverHttp::ours(&run)?),
+        "mcp-stdio" => Box::new(mcp::McpOverPipes::ours(&run)?),
+        "cli" => Box::new(Cli::start(&run)?),
+        other => return Err(format!("`{other}` is none of inside, http, mcp-http, mcp-stdio and cli").into()),
+    };
+    for _ in 0..5 {
+        let sample = subject.run(clients, cycles)?;
+        writeln!(std::io::stdout(), "{:.0} cycles/s, p50 {:.0} us", sample.rate(), part(&sample.latencies, 50))?;
+    }
+    subject.end().map(drop)
 }
 
 /// Everybody who does the cycle, started and ready.

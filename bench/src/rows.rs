@@ -141,7 +141,7 @@ fn settle() {
 
 /// The directory of a run, on a disk and not in memory. It stays until the run ends: some file systems are slow to make files
 /// where many were deleted a moment ago.
-fn run_dir() -> Outcome<TempDir> {
+pub(crate) fn run_dir() -> Outcome<TempDir> {
     let beside = std::env::current_exe()?;
     let disk = Some(Path::new("/var/tmp")).filter(|dir| dir.is_dir());
     let parent = disk.or_else(|| beside.ancestors().nth(2)).unwrap_or(Path::new("."));

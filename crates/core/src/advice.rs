@@ -102,6 +102,11 @@ impl<'a> Prompt<'a> {
     fn of_pointing(&self) -> Option<String> {
         // In a text of several lines the lines before may be what is meant.
         let first_line = &self.words[..self.words.partition_point(|word| word.line == 0)];
+        // Most texts have none of the words that a phrase may end with.
+        let is_last = |word: &Word<'_>| PHRASES.iter().any(|(phrase, _)| phrase.ends_with(&[word.text.as_ref()]));
+        if !first_line.iter().any(|word| (3..=9).contains(&word.text.len()) && is_last(word)) {
+            return None;
+        }
         let found = PHRASES.iter().find(|(phrase, points)| {
             (0..first_line.len()).any(|at| is_at(first_line, at, phrase) && points.fits(first_line, at, phrase.len()))
         });

@@ -44,13 +44,41 @@ impl Moment {
     }
 }
 
+/// Times are in every line, reply and ledger, so they are written here, digit by digit.
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_millisecond(self.0) {
-            Ok(timestamp) => write!(f, "{timestamp:.3}"),
-            Err(_) => Err(fmt::Error),
+        let (day, milli) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
+        let (year, month, day) = date(day);
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let parts = [
+            (0..4, year),
+            (5..7, month),
+            (8..10, day),
+            (11..13, milli / 3_600_000),
+            (14..16, milli / 60_000 % 60),
+            (17..19, milli / 1_000 % 60),
+            (20..23, milli % 1_000),
+        ];
+        for (place, mut value) in parts {
+            for digit in text[place].iter_mut().rev() {
+                *digit += u8::try_from(value % 10).unwrap_or_default();
+                value /= 10;
+            }
         }
+        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
+}
+
+/// Year, month and day of a day, counted from 1970-01-01. Years begin in March here, so that a leap day is a year's last; and 400 of
+/// them, which have 146,097 days, are an era.
+const fn date(day: i64) -> (i64, i64, i64) {
+    let day = day + 719_468;
+    let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    if month < 10 { (era * 400 + year, month + 3, day) } else { (era * 400 + year + 1, month - 9, day) }
 }
 
 impl fmt::Debug for Moment {
@@ -169,6 +197,19 @@ impl From<Span> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_is_written_as_the_calendar_has_it() {
+        let day = 86_400_000;
+        let around = |millis: i64| [millis - 1, millis, millis + 1, millis + 12_345_678];
+        let days = (-719_162..2_932_890).step_by(97).chain([-1, 0, 59, 60, 11_016, 19_782, 47_541]);
+        for millis in days.flat_map(|it| around(it * day)) {
+            let moment = Moment::from_millis(millis);
+            let calendar = jiff::Timestamp::from_millisecond(moment.millis()).unwrap();
+            assert_eq!(moment.to_string(), format!("{calendar:.3}"));
+        }
+    }
+
 
     #[test]
     fn a_moment_is_rfc_3339_in_utc_with_milliseconds() {

@@ -68,7 +68,7 @@ pub type Fault = Arc<dyn Fn(Step) -> io::Result<()> + Send + Sync>;
 pub enum Ledgers {
     /// Before the lock is free: for a process that does one thing and ends.
     Prompt,
-    /// In a moment of quiet, or a second later: for a process that stays.
+    /// In a moment of quiet, or when they are far behind: for a process that stays.
     Deferred,
     /// When [`Files::follow`] is called: for whoever has moments of quiet of their own.
     OnDemand,

@@ -43,13 +43,23 @@ pub(super) fn unquoted(text: &str) -> Cow<'_, str> {
 
 /// The words of a text without quotations.
 pub(super) fn words(text: &str) -> Vec<Word<'_>> {
-    let mut found: Vec<Word<'_>> = Vec::new();
+    if text.is_ascii() {
+        // The same, without a look at the tables of Unicode.
+        let signs = text.bytes().enumerate().map(|(at, byte)| (at, char::from(byte)));
+        divided(text, signs, |c| c.is_ascii_alphanumeric())
+    } else {
+        divided(text, text.char_indices(), char::is_alphanumeric)
+    }
+}
+
+fn divided(text: &str, signs: impl Iterator<Item = (usize, char)>, speaks: impl Fn(char) -> bool) -> Vec<Word<'_>> {
+    let mut found: Vec<Word<'_>> = Vec::with_capacity(text.len() / 5);
     let (mut line, mut broken) = (0, true);
     let mut begun = None;
-    let mut rest = text.char_indices().peekable();
+    let mut rest = signs.peekable();
     while let Some((at, c)) = rest.next() {
         let next = rest.peek().copied();
-        if belongs(c, next.map(|(_, next)| next)) {
+        if belongs(c, next.map(|(_, next)| next), &speaks) {
             begun.get_or_insert(at);
         } else if let Some(from) = begun.take() {
             found.push(word(&text[from..at], broken, line));
@@ -108,12 +118,15 @@ fn closing(chars: &[char], at: usize) -> Option<usize> {
 }
 
 /// Whether the character is part of a word: `file-system`, `don't`, `src/a.rs` and `.env` are one each.
-fn belongs(c: char, next: Option<char>) -> bool {
-    let joins = matches!(c, '-' | '\'' | '’' | '.' | '/' | ':' | '@' | '#' | '\\');
-    c.is_alphanumeric() || c == '_' || c == QUOTED || (joins && next.is_some_and(char::is_alphanumeric))
+fn belongs(c: char, next: Option<char>, speaks: impl Fn(char) -> bool) -> bool {
+    let joins = || matches!(c, '-' | '\'' | '’' | '.' | '/' | ':' | '@' | '#' | '\\');
+    speaks(c) || c == '_' || c == QUOTED || (joins() && next.is_some_and(speaks))
 }
 
 fn word(raw: &str, starts: bool, line: usize) -> Word<'_> {
+    if raw.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'\'') {
+        return Word { text: raw.into(), starts, ends: false, line, is_name: false };
+    }
     let told = |c: char| c.is_numeric() || matches!(c, '_' | '.' | '/' | ':' | '@' | '#' | '\\') || !c.is_ascii();
     let capital = raw.chars().any(char::is_uppercase) && !starts && raw != "I" && !raw.starts_with("I'");
     let is_plain = raw.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());

@@ -20,10 +20,11 @@ use super::watch::Watcher;
 use super::{Ledgers, Options, Step, recover};
 use crate::{Attempt, Done, Error, Update};
 
-/// How many lines the ledgers may be behind before writers wait for them.
+/// How many lines the ledgers may be behind before they follow although it is not quiet, and before writers wait for them.
+const FAR_BEHIND: usize = 8_192;
 const FARTHEST_BEHIND: usize = 16_384;
 /// How long they may be behind where it is never quiet.
-const LONGEST_BEHIND: Duration = Duration::from_secs(1);
+const LONGEST_BEHIND: Duration = Duration::from_secs(10);
 /// How long it is quiet before they follow.
 const QUIET: Duration = Duration::from_millis(100);
 
@@ -99,6 +100,8 @@ pub(crate) struct Writer {
 struct Lag {
     behind: bool,
     commits: u64,
+    /// How many lines the ledgers did not hold after the last of them.
+    lines: usize,
     closing: bool,
 }
 
@@ -240,13 +243,12 @@ impl Shared {
         }
         self.reach(Step::Decided)?;
         self.watcher.expect(store.log().file(), store.end());
-        let wrote = store.write().inspect_err(|_| self.watcher.expect_nothing())?;
+        let wrote = self.write(&mut store).inspect_err(|_| self.watcher.expect_nothing())?;
         // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
         let settled = self.follow(&mut store);
         drop(lock);
         self.reach(Step::Unlocked)?;
-        let (file, place) = (store.log().file(), store.log().place);
-        self.show(&mut store, &file);
+        let (file, place, behind) = (store.log().file(), store.log().place, store.behind());
         writer.store = settled.is_ok().then_some(store);
         drop(writer);
         let synced = self.sync_up_to(place, file);
@@ -256,19 +258,23 @@ impl Shared {
         synced?;
         self.reach(Step::Synced)?;
         if wrote && self.options.ledgers == Ledgers::Deferred {
-            self.fall_behind();
+            self.fall_behind(behind);
         }
         Ok(replies)
     }
 
-    /// Lets those who read in this process see what was written: they need not read it again.
-    fn show(&self, store: &mut Store, file: &Arc<dyn DiskFile>) {
+    /// Writes what was decided. Those who read in this process see the lines when they are in the log, and not before they are
+    /// shown: nobody reads from the disk what is here.
+    fn write(&self, store: &mut Store) -> Result<bool, Error> {
         let mut view = hold(&self.view);
+        let wrote = store.write()?;
+        let file = store.log().file();
         let (before, lines) = store.unshown();
-        view.iter_mut().for_each(|view| view.add(before, lines, file));
+        view.iter_mut().for_each(|view| view.add(&self.layout, before, lines, &file));
         if view.as_ref().is_some_and(View::is_forgotten) {
             *view = None;
         }
+        Ok(wrote)
     }
 
     /// A sync of the one log covers every earlier line, whoever wrote it.
@@ -323,9 +329,10 @@ impl Shared {
         Ok(())
     }
 
-    fn fall_behind(&self) {
+    fn fall_behind(&self, lines: usize) {
         let mut lag = hold(&self.lag);
         lag.commits += 1;
+        lag.lines = lines;
         if !lag.behind {
             lag.behind = true;
             self.woken.notify_all();
@@ -342,7 +349,7 @@ impl Shared {
             }
             let mut waited = Duration::ZERO;
             let mut seen = u64::MAX;
-            while seen != lag.commits && waited < LONGEST_BEHIND && !lag.closing {
+            while seen != lag.commits && waited < LONGEST_BEHIND && lag.lines < FAR_BEHIND && !lag.closing {
                 seen = lag.commits;
                 lag = self.woken.wait_timeout(lag, QUIET).unwrap_or_else(PoisonError::into_inner).0;
                 waited += QUIET;

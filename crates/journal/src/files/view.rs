@@ -2,6 +2,7 @@
 //! view follows the log: that costs what was added since, not what there is, and what this process wrote itself is not read.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use querent_core::{
@@ -39,8 +40,8 @@ pub(crate) struct View {
     checkpoint: Option<Checkpoint>,
     /// The last line that it has.
     pub(crate) place: Place,
-    /// The segment of that line, and what it is known by.
-    segment: Option<(Arc<dyn DiskFile>, Identity)>,
+    /// The segment of that line.
+    segment: Option<Segment>,
     /// Whether the line was seen under the lock. Others may yet be taken back.
     is_sure: bool,
     /// The last lines, one after the other: all that the ledgers do not hold, and some that they do.
@@ -49,6 +50,13 @@ pub(crate) struct View {
     taken_in: u64,
     looked: u64,
     known: Option<Known>,
+}
+
+/// A segment of the log: open, by its path, and what it is known by.
+struct Segment {
+    file: Arc<dyn DiskFile>,
+    path: PathBuf,
+    identity: Identity,
 }
 
 /// What was read, as of the last line that was taken in or a later one.
@@ -95,7 +103,7 @@ impl View {
             let (added, place) = lines_after(layout, self.place)?;
             self.lines.extend(added);
             if place.segment != self.place.segment || self.segment.is_none() {
-                self.segment = segment(layout, place);
+                self.segment = Segment::open(layout, place);
             }
             (self.place, self.is_sure) = (place, false);
         }
@@ -117,7 +125,7 @@ impl View {
     }
 
     /// This process has written, or read, these lines after `before`.
-    pub(crate) fn add(&mut self, before: Place, lines: &[Arc<Entry>], file: &Arc<dyn DiskFile>) {
+    pub(crate) fn add(&mut self, layout: &Layout, before: Place, lines: &[Arc<Entry>], file: &Arc<dyn DiskFile>) {
         let mut before = before;
         for line in lines {
             // What does not follow is read from the log.
@@ -129,8 +137,8 @@ impl View {
         }
         if lines.last().is_some_and(|last| last.place == self.place) {
             self.is_sure = true;
-            if !self.segment.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, file)) {
-                self.segment = segment_of(Arc::clone(file));
+            if !self.segment.as_ref().is_some_and(|known| Arc::ptr_eq(&known.file, file)) {
+                self.segment = Segment::of(layout, self.place, Arc::clone(file));
             }
         }
     }
@@ -263,10 +271,10 @@ impl View {
 
     /// Whether the log has not grown since, nor been cut.
     fn is_current(&self, layout: &Layout) -> bool {
-        let Some((segment, identity)) = &self.segment else { return false };
-        let there = layout.disk().stat(&layout.segment(self.place.segment));
+        let Some(Segment { file, path, identity }) = &self.segment else { return false };
+        let there = layout.disk().stat(path);
         there.is_ok_and(|(there, length)| there == *identity && length == self.place.end)
-            && (self.is_sure || self.place.is_in_segment(&**segment))
+            && (self.is_sure || self.place.is_in_segment(&**file))
             && !layout.is_followed(self.place)
     }
 }
@@ -312,13 +320,18 @@ fn room<K, V>(known: &mut HashMap<K, V>) -> &mut HashMap<K, V> {
     known
 }
 
-fn segment(layout: &Layout, place: Place) -> Option<(Arc<dyn DiskFile>, Identity)> {
-    segment_of(Arc::from(layout.disk().open(&layout.segment(place.segment), Open::Read).ok()?))
-}
+impl Segment {
+    /// The segment of a place, if it can be opened.
+    fn open(layout: &Layout, place: Place) -> Option<Self> {
+        let path = layout.segment(place.segment);
+        Self::of(layout, place, Arc::from(layout.disk().open(&path, Open::Read).ok()?))
+    }
 
-fn segment_of(file: Arc<dyn DiskFile>) -> Option<(Arc<dyn DiskFile>, Identity)> {
-    let identity = file.identity().ok()?;
-    Some((file, identity))
+    /// The same, which is open already.
+    fn of(layout: &Layout, place: Place, file: Arc<dyn DiskFile>) -> Option<Self> {
+        let identity = file.identity().ok()?;
+        Some(Self { file, path: layout.segment(place.segment), identity })
+    }
 }
 
 /// The lines after `from`, and where they end. A writer may be at work at the end of the log, so what looks damaged is looked
