@@ -2,8 +2,6 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Barrier};
-use std::thread;
 use std::time::{Instant, SystemTime};
 
 use querent_core::reply::{AnswerReply, AskReply, ItemReply};
@@ -11,6 +9,8 @@ use querent_core::{Action, Ask, Command, ItemId, Party, Via};
 use querent_hub::{Handle, Project};
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use tokio::runtime::Builder;
+use tokio::task::JoinSet;
 
 use crate::Outcome;
 use crate::measure::rate;
@@ -31,6 +31,17 @@ pub(crate) fn project(dir: &Path, items: usize) -> Outcome<Project> {
 pub(crate) fn accepted<T: DeserializeOwned>(hub: &Handle, item: &str, by: Party, action: Action) -> Outcome<T> {
     let command = Command { item: item.parse()?, by, via: Via::Library, action };
     Ok(hub.execute(&command, None).read()?)
+}
+
+/// The same, without a thread that waits.
+pub(crate) async fn accepted_later<T: DeserializeOwned>(
+    hub: &Handle,
+    item: &str,
+    by: Party,
+    action: Action,
+) -> Outcome<T> {
+    let command = Command { item: item.parse()?, by, via: Via::Library, action };
+    Ok(hub.execute_later(command, None, None).await.read()?)
 }
 
 /// Asks and answers on one item, `commands` in all.
@@ -65,34 +76,12 @@ pub(crate) fn ask_beside() -> Action {
     }
 }
 
-/// The rate of `clients` threads in this process, each on an item of its own.
-pub(crate) fn rate_of_threads(project: &Project, clients: usize, each: usize) -> Outcome<f64> {
+/// The rate of `clients` in this process, each on an item of its own: tasks of one runtime, as a server has them.
+pub(crate) fn rate_of_clients(project: &Project, clients: usize, each: usize) -> Outcome<f64> {
     let hub = Handle::stay(project, "bench")?;
-    let barrier = Arc::new(Barrier::new(clients + 1));
-    let threads: Vec<_> = (1..=clients)
-        .map(|number| {
-            let (hub, barrier) = (hub.clone(), Arc::clone(&barrier));
-            thread::spawn(move || {
-                barrier.wait();
-                talk(&hub, &number.to_string(), each)
-            })
-        })
-        .collect();
-    barrier.wait();
-    let start = Instant::now();
-    for thread in threads {
-        thread.join().map_err(|_| "a client panicked")??;
-    }
-    Ok(rate(clients * each, start))
-}
-
-/// The same with tasks of a runtime, as a server has them.
-pub(crate) fn rate_of_tasks(project: &Project, clients: usize, each: usize) -> Outcome<f64> {
-    let hub = Handle::stay(project, "bench")?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
-        let mut work = tokio::task::JoinSet::new();
-        let start = Instant::now();
+        let (mut work, start) = (JoinSet::new(), Instant::now());
         for number in 1..=clients {
             work.spawn(talk_later(hub.clone(), number.to_string(), each));
         }
@@ -103,14 +92,14 @@ pub(crate) fn rate_of_tasks(project: &Project, clients: usize, each: usize) -> O
     })
 }
 
+/// The same as [`talk`], without a thread that waits.
 async fn talk_later(hub: Handle, item: String, commands: usize) -> Outcome<()> {
     let (engineer, architect): (Party, Party) = ("engineer".parse()?, "architect".parse()?);
     for _ in 0..commands.div_ceil(2) {
-        let command = |by: &Party, action| Outcome::Ok(Command { item: item.parse()?, by: by.clone(), via: Via::Library, action });
-        let asked: AskReply = hub.execute_later(command(&engineer, ask())?, None, None).await.read()?;
+        let asked: AskReply = accepted_later(&hub, &item, engineer.clone(), ask()).await?;
         let (question, answer) = (asked.question_id, json!("Postgres, as in the ADR"));
         let answer = Action::Answer { question, answer, note: None };
-        hub.execute_later(command(&architect, answer)?, None, None).await.read::<AnswerReply>()?;
+        accepted_later::<AnswerReply>(&hub, &item, architect.clone(), answer).await?;
     }
     Ok(())
 }

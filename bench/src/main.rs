@@ -57,14 +57,6 @@ fn run(words: &[&str]) -> Outcome<bool> {
         ["contend", dir, pairs] => contention::contend(dir.as_ref(), pairs.parse()?).map(|()| true),
         ["drive", dir] => cycle::drive(dir.as_ref()).map(|()| true),
         ["lap", subject, clients, cycles] => cycle::lap(subject, clients.parse()?, cycles.parse()?).map(|()| true),
-        ["tasks", dir, clients, each] => {
-            let project = match querent_hub::Project::find(dir.as_ref()) { Ok(p) => p, Err(_) => commands::project(dir.as_ref(), 64)? };
-            for _ in 0..4 {
-            eprintln!("tasks {:.0}", commands::rate_of_tasks(&project, clients.parse()?, each.parse()?)?);
-            eprintln!("threads {:.0}", commands::rate_of_threads(&project, clients.parse()?, each.parse()?)?);
-            }
-            Ok(true)
-        }
         ["rss", program, arguments @ ..] => process::print_rss(program, arguments).map(|()| true),
         options => {
             let quick = options.contains(&"--quick");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::Outcome;
-use crate::commands::{project, rate_of_threads};
+use crate::commands::{project, rate_of_clients};
 use crate::contention;
 use crate::cycle;
 use crate::decisions;
@@ -81,7 +81,7 @@ const GROUPS: &[Group] = &[
     ("contention", "whole processes, and 32 of them on one item", contention::measure),
     ("waiting", "thousands who wait in one process", waiting::measure),
     ("clients", "durable commands of one client and of 64", |run, quick, _| {
-        Ok(threads(run, if quick { 5 } else { 15 })?.into())
+        Ok(clients(run, if quick { 5 } else { 15 })?.into())
     }),
     ("processes", "durable commands of 8 processes", |run, quick, _| {
         Ok(processes(run, if quick { 5 } else { 15 })?.into())
@@ -153,15 +153,15 @@ pub(crate) fn scratch(run: &Path) -> Outcome<PathBuf> {
     Ok(tempfile::Builder::new().prefix("row-").tempdir_in(run)?.keep())
 }
 
-fn threads(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
+fn clients(run: &Path, rounds: usize) -> Outcome<Vec<Row>> {
     let dir = scratch(run)?;
     let project = project(&dir, 64)?;
     let (mut one, mut many, mut raw_one, mut raw_many) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         raw_one.push(raw_append(&dir, 400)?);
-        one.push(rate_of_threads(&project, 1, 400)?);
+        one.push(rate_of_clients(&project, 1, 400)?);
         raw_many.push(raw_group(&dir, 64, 300)?);
-        many.push(rate_of_threads(&project, 64, 100)?);
+        many.push(rate_of_clients(&project, 64, 100)?);
     }
     let over = |a: &[f64], b: &[f64]| median(a.iter().zip(b).map(|(a, b)| a / b).collect());
     let seen = |a: &[f64], b: &[f64]| format!("{:.0}/s against {:.0}/s", median(a.to_vec()), median(b.to_vec()));

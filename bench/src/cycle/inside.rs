@@ -3,8 +3,10 @@
 use std::io::{BufRead, Write, stdin, stdout};
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use querent_core::reply::{AnswerReply, AskReply};
 use querent_core::{Action, Party};
@@ -12,12 +14,12 @@ use querent_hub::{Awaited, Handle, Project};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
 use super::MOST_CLIENTS;
 use super::question::{ANSWER, ask};
-use super::subject::{Sample, share};
 use crate::Outcome;
-use crate::commands::{accepted, project};
+use crate::commands::{accepted_later, project};
 
 /// How long an answer may take before the run is given up.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -29,8 +31,7 @@ pub(crate) fn drive(dir: &Path) -> Outcome<()> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     // Whoever stays follows what happens.
     let _following = runtime.block_on(async { hub.follow(None) })?;
-    let setting =
-        "A handle of the hub in the process of the clients, on the files engine; each client on an item of its own.";
+    let setting = "A handle of the hub in the process of the clients, on the files engine; tasks of one process, each client on an item of its own.";
     say(&json!({
         "ready": true, "name": "Querent, in process", "version": env!("CARGO_PKG_VERSION"), "durable": true, "setting": setting,
     }))?;
@@ -49,17 +50,39 @@ fn say(line: &Value) -> Outcome<()> {
 }
 
 fn run(hub: &Handle, runtime: &Runtime, clients: usize, cycles: usize) -> Outcome<Value> {
-    let client = |number: usize| move || cycle(hub, runtime, &number.to_string());
-    let Sample { cycles, seconds, latencies } = share((1..=clients).map(client).collect(), cycles)?;
+    let (begun, start) = (Arc::new(AtomicUsize::new(0)), Instant::now());
+    let latencies: Vec<u64> = runtime.block_on(async {
+        let mut work = JoinSet::new();
+        for number in 1..=clients {
+            work.spawn(client(hub.clone(), number.to_string(), Arc::clone(&begun), cycles));
+        }
+        let mut latencies = Vec::with_capacity(cycles);
+        while let Some(done) = work.join_next().await {
+            latencies.extend(done??);
+        }
+        Outcome::Ok(latencies)
+    })?;
+    let (cycles, seconds) = (latencies.len(), start.elapsed().as_secs_f64());
     Ok(json!({ "cycles": cycles, "seconds": seconds, "latencies_us": latencies, "found": null }))
 }
 
+/// Does cycles as long as some are left; says what each took.
+async fn client(hub: Handle, item: String, begun: Arc<AtomicUsize>, cycles: usize) -> Outcome<Vec<u64>> {
+    let mut latencies = Vec::new();
+    while begun.fetch_add(1, Ordering::Relaxed) < cycles {
+        let start = Instant::now();
+        cycle(&hub, &item).await?;
+        latencies.push(u64::try_from(start.elapsed().as_micros())?);
+    }
+    Ok(latencies)
+}
+
 /// One asks, another waits, and when it does a third answers.
-fn cycle(hub: &Handle, runtime: &Runtime, item: &str) -> Outcome<()> {
+async fn cycle(hub: &Handle, item: &str) -> Outcome<()> {
     let (engineer, architect): (Party, Party) = ("engineer".parse()?, "architect".parse()?);
-    let asked: AskReply = accepted(hub, item, engineer, Action::Ask(Box::new(ask())))?;
+    let asked: AskReply = accepted_later(hub, item, engineer, Action::Ask(Box::new(ask()))).await?;
     let (question, waits) = (asked.question_id, oneshot::channel());
-    let waiter = runtime.spawn({
+    let waiter = tokio::spawn({
         let (hub, question) = (hub.clone(), question.clone());
         async move {
             let waiting = hub.await_answer(&question, Some(PATIENCE));
@@ -73,10 +96,10 @@ fn cycle(hub: &Handle, runtime: &Runtime, item: &str) -> Outcome<()> {
             }
         }
     });
-    waits.1.blocking_recv()?;
+    waits.1.await?;
     let answer = Action::Answer { question, answer: json!(ANSWER), note: None };
-    accepted::<AnswerReply>(hub, item, architect, answer)?;
-    match runtime.block_on(waiter)?? {
+    accepted_later::<AnswerReply>(hub, item, architect, answer).await?;
+    match waiter.await?? {
         Awaited::Settled(reply) if reply.answer.is_some() => Ok(()),
         other => Err(format!("woken for nothing: {other:?}").into()),
     }

@@ -210,7 +210,6 @@ mod tests {
         }
     }
 
-
     #[test]
     fn a_moment_is_rfc_3339_in_utc_with_milliseconds() {
         let moment: Moment = "2026-11-15T10:02:03.5+02:00".parse().unwrap();

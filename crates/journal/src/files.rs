@@ -21,6 +21,7 @@ mod recover;
 mod scan;
 mod seat;
 mod store;
+mod syncs;
 mod view;
 mod watch;
 

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use querent_core::Envelope;
 
-use super::disk::{DiskFile, Open};
+use super::disk::{DiskFile, Identity, Open};
 use super::flush::{Flushed, LedgersLock};
 use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
 use super::seat::{Bell, seat};
 use super::store::Store;
+use super::syncs::Syncs;
 use super::view::View;
 use super::watch::Watcher;
 use super::{Ledgers, Options, Step, recover};
@@ -42,6 +43,8 @@ pub(crate) struct Shared {
     /// What readers know. No other lock is taken while it is held.
     pub(crate) view: Mutex<Option<View>>,
     pub(crate) watcher: Watcher,
+    /// What this process and others tell each other about their syncs, once it has written.
+    syncs: OnceLock<Option<Syncs>>,
     lag: Mutex<Lag>,
     woken: Condvar,
     /// The thread that commits for those who wait on none is to lead.
@@ -137,6 +140,7 @@ impl Shared {
             stops: Mutex::default(),
             view: Mutex::default(),
             watcher: Watcher::default(),
+            syncs: OnceLock::new(),
             lag: Mutex::default(),
             woken: Condvar::new(),
             summoned: Condvar::new(),
@@ -244,14 +248,18 @@ impl Shared {
         self.reach(Step::Decided)?;
         self.watcher.expect(store.log().file(), store.end());
         let wrote = self.write(&mut store).inspect_err(|_| self.watcher.expect_nothing())?;
+        if let Some(syncs) = self.syncs.get_or_init(|| Syncs::open(&self.layout)).as_ref().filter(|_| wrote) {
+            syncs.wrote(store.log().place, store.log().identity());
+        }
         // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
         let settled = self.follow(&mut store);
         drop(lock);
         self.reach(Step::Unlocked)?;
-        let (file, place, behind) = (store.log().file(), store.log().place, store.behind());
+        let (file, identity) = (store.log().file(), store.log().identity());
+        let (place, behind) = (store.log().place, store.behind());
         writer.store = settled.is_ok().then_some(store);
         drop(writer);
-        let synced = self.sync_up_to(place, file);
+        let synced = self.sync_up_to(place, file, identity);
         if wrote {
             self.watcher.wake();
         }
@@ -278,9 +286,13 @@ impl Shared {
     }
 
     /// A sync of the one log covers every earlier line, whoever wrote it.
-    fn sync_up_to(&self, place: Place, file: Arc<dyn DiskFile>) -> Result<(), Error> {
+    fn sync_up_to(&self, place: Place, file: Arc<dyn DiskFile>, identity: Identity) -> Result<(), Error> {
         let mut synced = hold(&self.synced);
-        file.sync_data().map_err(Error::io("sync", &self.layout.journal()))?;
+        let done = match self.syncs.get().and_then(Option::as_ref) {
+            Some(syncs) => syncs.sync(place, identity, || file.sync_data()),
+            None => file.sync_data(),
+        };
+        done.map_err(Error::io("sync", &self.layout.journal()))?;
         if synced.as_ref().is_none_or(|(known, _)| *known < place) {
             *synced = Some((place, file));
         }

@@ -117,6 +117,11 @@ impl Layout {
         self.dir.join("run").join(pulse.dir())
     }
 
+    /// What processes tell each other about their syncs.
+    pub(crate) fn syncs(&self) -> PathBuf {
+        self.dir.join("run").join("syncs")
+    }
+
     pub(crate) fn operations(&self) -> PathBuf {
         self.dir.join("operations")
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use querent_core::wire::Damage;
 
-use super::disk::{DiskFile, Open};
+use super::disk::{DiskFile, Identity, Open};
 use super::layout::Layout;
 use super::place::Place;
 use super::scan::{Each, damaged, scan_segment};
@@ -15,6 +15,8 @@ use crate::Error;
 pub(crate) struct Log {
     layout: Layout,
     file: Arc<dyn DiskFile>,
+    /// What the segment is known by.
+    identity: Identity,
     /// The last line that was read or written.
     pub(crate) place: Place,
     /// Whether some of it was read without the lock.
@@ -24,8 +26,8 @@ pub(crate) struct Log {
 impl Log {
     /// Opens the segment of `place`, which the caller knows to be in the log.
     pub(crate) fn open(layout: &Layout, place: Place) -> Result<Self, Error> {
-        let file = open_segment(layout, place.segment)?;
-        Ok(Self { layout: layout.clone(), file, place, ahead: false })
+        let (file, identity) = open_segment(layout, place.segment)?;
+        Ok(Self { layout: layout.clone(), file, identity, place, ahead: false })
     }
 
     /// Adds encoded lines, the last of which ends at `last`. All or nothing; a test may stand between the halves.
@@ -55,9 +57,14 @@ impl Log {
         let path = self.layout.segment(self.place.segment);
         self.file.sync_data().map_err(Error::io("sync", &path))?;
         let next = self.place.segment + 1;
-        self.file = open_segment(&self.layout, next)?;
+        (self.file, self.identity) = open_segment(&self.layout, next)?;
         self.place = Place { segment: next, end: 0, ..self.place };
         Ok(())
+    }
+
+    /// What the segment at the log's end is known by.
+    pub(crate) fn identity(&self) -> Identity {
+        self.identity
     }
 
     /// The file that a sync of the log's end must reach.
@@ -98,12 +105,12 @@ impl Log {
                 return Ok(());
             }
             self.place = Place { segment: self.place.segment + 1, end: 0, ..self.place };
-            self.file = open_segment(&self.layout, self.place.segment)?;
+            (self.file, self.identity) = open_segment(&self.layout, self.place.segment)?;
         }
     }
 }
 
-fn open_segment(layout: &Layout, number: u32) -> Result<Arc<dyn DiskFile>, Error> {
+fn open_segment(layout: &Layout, number: u32) -> Result<(Arc<dyn DiskFile>, Identity), Error> {
     let path = layout.segment(number);
     let file = layout.disk().open(&path, Open::Create).map_err(Error::io("open", &path))?;
     // Whoever made it may have died before its name was durable: what is in it shows that it is.
@@ -111,7 +118,8 @@ fn open_segment(layout: &Layout, number: u32) -> Result<Arc<dyn DiskFile>, Error
         let dir = layout.journal();
         layout.disk().sync_dir(&dir).map_err(Error::io("sync", &dir))?;
     }
-    Ok(Arc::from(file))
+    let identity = file.identity().map_err(Error::io("open", &path))?;
+    Ok((Arc::from(file), identity))
 }
 
 /// Cuts off what stands behind `place`: it was never finished, and so never acknowledged. Under the lock only.

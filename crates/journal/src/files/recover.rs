@@ -13,6 +13,7 @@ use super::operations::{Index, Start};
 use super::place::Place;
 use super::scan::{End, scan};
 use super::store::keys;
+use super::syncs::Syncs;
 use crate::Error;
 
 /// Reads the whole log and repairs whatever does not follow from it: index, ledgers, marks, checkpoint. Under the lock.
@@ -37,6 +38,7 @@ pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(C
     if torn {
         log::cut(layout, place)?;
     }
+    Syncs::reset(layout);
     let index = Index::create(layout, &lines)?;
     set_aside_strangers(layout, &versions)?;
     let mut wrong = BTreeSet::new();
