@@ -16,7 +16,7 @@ use std::process::Command;
 pub(crate) use self::cli::Cli;
 pub(crate) use self::driver::Driver;
 pub(crate) use self::inside::drive;
-pub(crate) use self::subject::{About, Subject, answers_in};
+pub(crate) use self::subject::{About, Subject, answers_in, rest};
 
 use crate::Outcome;
 use crate::measure::{median, part, raw_append, raw_group};
@@ -57,6 +57,7 @@ pub(crate) fn measure(run: &Path, quick: bool, progress: &mut dyn FnMut(&str)) -
                 // The first round is to warm up.
                 let cycles = if round == 0 { cycles / 10 } else { cycles / part }.max(*clients);
                 let sample = entry.subject.run(*clients, cycles)?;
+                entry.subject.project().into_iter().for_each(rest);
                 *done.entry(key).or_default() += sample.cycles;
                 if round > 0 {
                     let seen = all.entry((key, *clients)).or_default();

@@ -1,7 +1,7 @@
 //! A program that does the cycle by itself and tells how it went. `bench/peers/README.md` describes its lines.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -76,6 +76,10 @@ impl Subject for Driver {
         let latencies = said["latencies_us"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
         let seconds = said["seconds"].as_f64().ok_or("it does not say how long it took")?;
         Ok(Sample { cycles: number("cycles").unwrap_or_default(), seconds, latencies })
+    }
+
+    fn project(&self) -> Option<&Path> {
+        self.project.as_deref()
     }
 
     fn end(mut self: Box<Self>) -> Outcome<Option<usize>> {

@@ -75,6 +75,10 @@ impl Subject for Http {
         })
     }
 
+    fn project(&self) -> Option<&Path> {
+        Some(&self.dir)
+    }
+
     fn end(self: Box<Self>) -> Outcome<Option<usize>> {
         // It is killed.
         drop(self.server);

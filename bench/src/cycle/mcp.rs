@@ -150,6 +150,10 @@ impl Subject for McpOverHttp {
         run(&mut talks, self.whose, cycles)
     }
 
+    fn project(&self) -> Option<&Path> {
+        matches!(self.whose, Whose::Ours).then_some(&*self.dir)
+    }
+
     fn end(self: Box<Self>) -> Outcome<Option<usize>> {
         // It is killed.
         drop(self.server);
@@ -261,6 +265,10 @@ impl Subject for McpOverPipes {
         }
         let whose = if self.fastmcp.is_some() { Whose::FastMcp } else { Whose::Ours };
         run(&mut self.talks[..clients], whose, cycles)
+    }
+
+    fn project(&self) -> Option<&Path> {
+        self.fastmcp.is_none().then_some(&*self.dir)
     }
 
     fn end(self: Box<Self>) -> Outcome<Option<usize>> {

@@ -1,9 +1,11 @@
 //! Who does the cycle, and what is seen of it.
 
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use querent_core::Event;
 use querent_hub::{Handle, Project};
@@ -50,8 +52,44 @@ pub(crate) trait Subject {
     /// Does so many cycles in all, shared by so many clients.
     fn run(&mut self, clients: usize, cycles: usize) -> Outcome<Sample>;
 
+    /// Where the project is, if it is one of ours.
+    fn project(&self) -> Option<&Path> {
+        None
+    }
+
     /// Ends it, by a kill if it is ours, and counts the answers that are found again; none if it keeps nothing.
     fn end(self: Box<Self>) -> Outcome<Option<usize>>;
+}
+
+/// Waits until the ledgers of a project hold its log, so that nobody writes them while the next one is measured; not for ever.
+pub(crate) fn rest(project: &Path) {
+    let journal = project.join(".querent/journal");
+    for _ in 0..1_000 {
+        let held = fs::read_to_string(journal.join("checkpoint")).ok().and_then(|text| seq_of(&text, "\"seq\":"));
+        let last = last_line(&journal).and_then(|line| seq_of(&line, "\"seq\":"));
+        if held.is_some() && held == last {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The last line of the log.
+fn last_line(journal: &Path) -> Option<String> {
+    let segments = fs::read_dir(journal).ok()?.filter_map(|it| Some(it.ok()?.path()));
+    let last = segments.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).max()?;
+    let mut file = File::open(last).ok()?;
+    let end = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(end.saturating_sub(64 << 10))).ok()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    String::from_utf8_lossy(&bytes).lines().last().map(str::to_owned)
+}
+
+/// The number behind the first `name` in a text.
+fn seq_of(text: &str, name: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(name)?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// How many answers are in the journal of a project.
@@ -87,4 +125,22 @@ pub(crate) fn share<C: FnMut() -> Outcome<()> + Send>(clients: Vec<C>, cycles: u
     let seconds = start.elapsed().as_secs_f64();
     let latencies: Vec<u64> = latencies.into_iter().flatten().collect();
     Ok(Sample { cycles: latencies.len(), seconds, latencies })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::project;
+
+    #[test]
+    fn a_project_is_at_rest_when_its_ledgers_hold_its_log() {
+        let dir = tempfile::tempdir().unwrap();
+        project(dir.path(), 1).unwrap();
+        let journal = dir.path().join(".querent/journal");
+
+        rest(dir.path());
+
+        let checkpoint = fs::read_to_string(journal.join("checkpoint")).unwrap();
+        assert_eq!(seq_of(&checkpoint, "\"seq\":"), seq_of(&last_line(&journal).unwrap(), "\"seq\":"));
+    }
 }
