@@ -104,7 +104,7 @@ impl<'a> Prompt<'a> {
         let first_line = &self.words[..self.words.partition_point(|word| word.line == 0)];
         // Most texts have none of the words that a phrase may end with.
         let is_last = |word: &Word<'_>| PHRASES.iter().any(|(phrase, _)| phrase.ends_with(&[word.text.as_ref()]));
-        if !first_line.iter().any(|word| (3..=9).contains(&word.text.len()) && is_last(word)) {
+        if !first_line.iter().any(is_last) {
             return None;
         }
         let found = PHRASES.iter().find(|(phrase, points)| {
