@@ -1,11 +1,13 @@
 //! Tokens and login links: secrets are made here, shown once, and kept nowhere.
 
-use std::sync::{Arc, PoisonError};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use querent_core::reply::TokenReply;
 use querent_core::view::TokenView;
 use querent_core::{
-    Access, Code, OperationId, Party, Refusal, Role, Shared, SharedAction, SharedCommand, Span, Token, TokenId, Via,
+    Access, Code, OperationId, Party, Refusal, Role, Shared, SharedAction, SharedCommand, Span, State, Token, TokenId,
+    Via,
 };
 
 use crate::handle::Handle;
@@ -13,6 +15,17 @@ use crate::secrets::{fresh, hash};
 
 /// What a token begins with, so that it is recognised wherever it turns up by mistake.
 const MARK: &str = "qrt_";
+
+/// Who may come in, shared with whoever else looks at it.
+pub struct Roster(Arc<State>);
+
+impl Deref for Roster {
+    type Target = Access;
+
+    fn deref(&self) -> &Access {
+        &self.0.access
+    }
+}
 
 impl Handle {
     /// Makes a token. The secret is returned this once; only its hash is recorded.
@@ -41,7 +54,7 @@ impl Handle {
     /// Uses a login code up; the token that it stands for.
     pub fn use_login(&self, code: &str) -> Result<Token, Refusal> {
         let hash = hash(code)?;
-        let offered = self.access()?;
+        let offered = self.access_now()?;
         let by_code = |token: &&Token| token.link.as_ref().is_some_and(|link| link.hash == hash);
         let token = offered.tokens.values().find(by_code).cloned();
         let action = SharedAction::UseLogin { hash };
@@ -51,22 +64,22 @@ impl Handle {
 
     /// The token that this secret is, if it is good now.
     pub fn bearer(&self, secret: &str) -> Result<Option<Token>, Refusal> {
-        Ok(self.access()?.bearer(&hash(secret)?, self.now()).cloned())
+        let hash = hash(secret)?;
+        let good = |roster: &Roster| roster.bearer(&hash, self.now()).cloned();
+        // One that nobody knows may have been made this moment, by another process.
+        match good(&self.access()?) {
+            Some(token) => Ok(Some(token)),
+            None => Ok(good(&self.access_now()?)),
+        }
     }
 
-    /// Who may come in, as it is now. Costs a look at the log's end where nothing was recorded since the last call.
-    pub fn access(&self) -> Result<Arc<Access>, Refusal> {
-        let snapshot = self.inner.journal.read()?;
-        let head = snapshot.head();
-        let mut known = self.inner.access.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((upto, access)) = &*known
-            && *upto == head
-        {
-            return Ok(Arc::clone(access));
-        }
-        let access = Arc::new(snapshot.shared(Shared::Access)?.access);
-        *known = Some((head, Arc::clone(&access)));
-        Ok(access)
+    /// Who may come in. What other processes did in the last tenth of a second may be missing.
+    pub fn access(&self) -> Result<Roster, Refusal> {
+        Ok(Roster(self.inner.journal.read_lately()?.shared(Shared::Access)?))
+    }
+
+    fn access_now(&self) -> Result<Roster, Refusal> {
+        Ok(Roster(self.inner.journal.read()?.shared(Shared::Access)?))
     }
 }
 

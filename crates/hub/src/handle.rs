@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, Weak};
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
-    Access, Action, AgentName, Assumption, AssumptionFilter, Code, Command, Envelope, Gate, Item, ItemId, Knowledge,
-    Moment, OperationId, Question, QuestionId, Record, Refusal, Rules, Shared, SharedCommand, State, Ticket, nearest,
+    Action, AgentName, Assumption, AssumptionFilter, Code, Command, Envelope, Gate, Item, ItemId, Knowledge, Moment,
+    OperationId, Question, QuestionId, Record, Refusal, Rules, Shared, SharedCommand, State, Ticket, nearest,
     needs_of_tick,
 };
 use querent_journal::files::{Ledgers, Options};
@@ -38,8 +38,6 @@ pub(crate) struct Inner {
     pub(crate) looking: Mutex<()>,
     /// Whether this process carries out deadlines and lets the monitor look by the clock.
     pub(crate) keeps_time: AtomicBool,
-    /// Who may come in, and up to which record that is so.
-    pub(crate) access: Mutex<Option<(u64, Arc<Access>)>>,
     /// The one reader for all who follow the log.
     pub(crate) feed: Mutex<Weak<Feed>>,
     /// How many questions the last monitor looked at.
@@ -85,7 +83,6 @@ impl Handle {
                 calm: Mutex::default(),
                 looking: Mutex::default(),
                 keeps_time: AtomicBool::new(false),
-                access: Mutex::default(),
                 feed: Mutex::default(),
                 surveyed: AtomicU64::new(0),
                 listing: Mutex::default(),
@@ -193,7 +190,7 @@ impl Handle {
     /// The one strict question that may be active may be over, on an item that nobody has touched since.
     fn free_quota(&self, command: &Command) -> Result<(), Refusal> {
         if self.may_be_strict(command) {
-            let active = self.inner.journal.read()?.shared(Shared::Quota)?.quota.active;
+            let active = self.inner.journal.read()?.shared(Shared::Quota)?.quota.active.clone();
             if let Some(question) = active.filter(|question| question.item != command.item) {
                 self.item(&question.item)?;
             }
@@ -217,7 +214,7 @@ impl Handle {
 
     /// What was learned.
     pub fn knowledge(&self) -> Result<Knowledge, Refusal> {
-        Ok(self.inner.journal.read()?.shared(Shared::Knowledge)?.knowledge)
+        Ok(self.inner.journal.read()?.shared(Shared::Knowledge)?.knowledge.clone())
     }
 
     /// An item, after what is due on it.
@@ -253,15 +250,26 @@ impl Handle {
 
     /// A question with its thread, after what is due on its item.
     pub fn question(&self, id: &QuestionId) -> Result<Question, Refusal> {
-        self.question_and_item(id).map(|(question, _)| question)
+        self.question_and_item(id).map(|(question, _)| Arc::unwrap_or_clone(question))
     }
 
     /// The same, with its item.
-    pub fn question_and_item(&self, id: &QuestionId) -> Result<(Question, Arc<Item>), Refusal> {
+    pub fn question_and_item(&self, id: &QuestionId) -> Result<(Arc<Question>, Arc<Item>), Refusal> {
         let (item, snapshot) = self.item_and_snapshot(&id.item).map_err(|refusal| self.with_nearest(refusal))?;
         match snapshot.question(id)? {
             Some(question) => Ok((question, item)),
-            None => State::default().question(id).map(|question| (question.clone(), item)),
+            None => State::default().question(id).map(|question| (Arc::new(question.clone()), item)),
+        }
+    }
+
+    /// The same for one who follows the item, and so hears of what is newer. After what is due, if anything is.
+    pub(crate) fn question_lately(&self, id: &QuestionId) -> Result<(Arc<Question>, Arc<Item>), Refusal> {
+        let snapshot = self.inner.journal.read_lately()?;
+        match (snapshot.item(&id.item)?, snapshot.question(id)?) {
+            (Some(item), Some(question)) if needs_of_tick(&item, self.now()).questions.is_empty() => {
+                Ok((question, item))
+            }
+            _ => self.question_and_item(id),
         }
     }
 
@@ -277,8 +285,8 @@ impl Handle {
         let mut questions = Vec::new();
         for item in &items {
             for number in numbers(item, filter.status) {
-                questions
-                    .extend(snapshot.question(&item.question_id(number))?.filter(|question| filter.shows(question)));
+                let question = snapshot.question(&item.question_id(number))?.filter(|question| filter.shows(question));
+                questions.extend(question.map(Arc::unwrap_or_clone));
             }
         }
         questions.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
@@ -306,7 +314,7 @@ impl Handle {
         let (item, snapshot) = self.item_and_snapshot(item).map_err(|refusal| self.with_nearest(refusal))?;
         let mut open = Vec::new();
         for number in item.open.keys() {
-            open.extend(snapshot.question(&item.question_id(*number))?);
+            open.extend(snapshot.question(&item.question_id(*number))?.map(Arc::unwrap_or_clone));
         }
         let mut answered: Vec<Question> = Vec::new();
         for number in (1..=item.asked).rev().filter(|number| !item.open.contains_key(number)) {
@@ -314,7 +322,7 @@ impl Handle {
                 break;
             }
             let question = snapshot.question(&item.question_id(number))?;
-            answered.extend(question.filter(|question| question.answer.is_some()));
+            answered.extend(question.filter(|question| question.answer.is_some()).map(Arc::unwrap_or_clone));
         }
         Ok((Arc::unwrap_or_clone(item), open, answered))
     }

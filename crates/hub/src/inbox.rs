@@ -1,6 +1,7 @@
 //! What people look at: the inbox, and who waits for whom.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use querent_core::view::{Filter, ItemView, Waiting, Waits, queue, waits};
 use querent_core::{Party, Question, QuestionId, Refusal};
@@ -39,7 +40,11 @@ impl Handle {
         for waiting in queue.into_iter().take(limit) {
             let place = items.binary_search_by(|item| item.id.cmp(&waiting.id.item));
             if let (Ok(place), Some(question)) = (place, snapshot.question(&waiting.id)?) {
-                entries.push(InboxEntry { question, item: ItemView::of(&items[place]), waiting });
+                entries.push(InboxEntry {
+                    question: Arc::unwrap_or_clone(question),
+                    item: ItemView::of(&items[place]),
+                    waiting,
+                });
             }
         }
         Ok(Inbox { entries, total })
@@ -56,7 +61,7 @@ impl Handle {
             blocking: question.blocking,
             holds_up: BTreeSet::new(),
         });
-        Ok(InboxEntry { question, item: ItemView::of(&item), waiting })
+        Ok(InboxEntry { question: Arc::unwrap_or_clone(question), item: ItemView::of(&item), waiting })
     }
 
     /// Who waits for whom now.

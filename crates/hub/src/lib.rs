@@ -28,6 +28,7 @@ mod timers;
 mod triggers;
 mod wait;
 
+pub use access::Roster;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use doctor::{Finding, Report, doctor};
 pub use follow::{Follower, News};

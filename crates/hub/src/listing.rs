@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use querent_core::view::{Filter, StatusFilter};
 use querent_core::{Item, ItemId, Moment, Party, Question, QuestionId, Refusal, Status};
@@ -301,7 +301,7 @@ fn page<'a>(
         if questions.len() == limit {
             return Ok(QuestionPage { questions, more: true });
         }
-        questions.push(question);
+        questions.push(Arc::unwrap_or_clone(question));
     }
     Ok(QuestionPage { questions, more: false })
 }

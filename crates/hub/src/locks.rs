@@ -34,7 +34,7 @@ pub struct Wanted {
 impl Handle {
     /// Who holds what, who waits for it, and whose it is.
     pub fn resources(&self) -> Result<Resources, Refusal> {
-        Ok(self.inner.journal.read()?.shared(Shared::Resources)?.resources)
+        Ok(self.inner.journal.read()?.shared(Shared::Resources)?.resources.clone())
     }
 
     /// The same as surfaces show it.

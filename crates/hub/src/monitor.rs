@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use querent_core::monitor::{Deed, Finding, Scene, Signs, survey};
-use querent_core::{Alert, Alerts, ComponentName, Item, ItemId, Moment, Question, Refusal, SessionId, Shared, Span};
+use querent_core::{Alert, ComponentName, Item, ItemId, Moment, Question, Refusal, SessionId, Shared, Span};
 use querent_journal::{Beat, Pulse, Snapshot, Update, Which};
 
 use crate::handle::{Handle, all};
@@ -77,17 +77,17 @@ impl Handle {
         let items = all(&*snapshot, Which::Active)?;
         let questions = active_questions(&*snapshot, &items)?;
         self.inner.surveyed.store(questions.len() as u64, Ordering::Relaxed);
-        let shared = (snapshot.shared(Shared::Resources)?.resources, snapshot.shared(Shared::Alerts)?.alerts);
+        let (resources, alerts) = (snapshot.shared(Shared::Resources)?, snapshot.shared(Shared::Alerts)?);
         let signs = self.signs(&items)?;
-        let (resources, alerts) = (&shared.0, &shared.1);
+        let (resources, alerts) = (&resources.resources, &alerts.alerts);
         let scene = Scene { items: &items, questions: &questions, resources, alerts, signs: &signs };
         Ok((survey(&scene, &*self.rules()?, self.now()), signs))
     }
 
     /// The last alerts, oldest first.
     pub fn alerts(&self) -> Result<Vec<Alert>, Refusal> {
-        let alerts: Alerts = self.inner.journal.read()?.shared(Shared::Alerts)?.alerts;
-        Ok(alerts.recent.into_values().collect())
+        let shared = self.inner.journal.read()?.shared(Shared::Alerts)?;
+        Ok(shared.alerts.recent.values().cloned().collect())
     }
 
     /// A component, or a session, shows that it is alive. Nothing is recorded. Says whether it is a session.
@@ -177,7 +177,7 @@ fn active_questions(snapshot: &dyn Snapshot, items: &[Item]) -> Result<Vec<Quest
     let mut questions = Vec::new();
     for item in items.iter().filter(|item| item.has_active_questions()) {
         for number in item.open.keys().chain(&item.answered) {
-            questions.extend(snapshot.question(&item.question_id(*number))?);
+            questions.extend(snapshot.question(&item.question_id(*number))?.map(Arc::unwrap_or_clone));
         }
     }
     Ok(questions)

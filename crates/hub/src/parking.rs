@@ -1,5 +1,7 @@
 //! Sessions that wait outside of any process: who may be resumed, by whom, and what programs have not been told.
 
+use std::sync::Arc;
+
 use querent_core::view::ParkedView;
 use querent_core::{
     Action, AgentName, Assumption, AssumptionStatus, Claim, Code, Command, Item, ItemId, Moment, News, Parked, Party,
@@ -70,7 +72,7 @@ impl Handle {
             Refusal::new(Code::Conflict, message, "see who waits: querent state")
         })?;
         let claim = parked.claim.clone();
-        Ok(Resumption { question, parked, by: by.clone(), claim })
+        Ok(Resumption { question: Arc::unwrap_or_clone(question), parked, by: by.clone(), claim })
     }
 
     /// Hands a claim on to the process that was started, so that it holds while that process runs.

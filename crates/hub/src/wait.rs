@@ -46,7 +46,7 @@ impl Handle {
             let notified = follower.changed.notified();
             // Nothing of the item is kept while it waits: thousands may.
             let (status, due) = {
-                let (question, item) = self.question_and_item(id)?;
+                let (question, item) = self.question_lately(id)?;
                 if !question.status.is_open() {
                     // The caller acts on the answer: it must be durable first.
                     self.inner.journal.sync()?;

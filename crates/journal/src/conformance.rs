@@ -101,14 +101,14 @@ pub fn verify(journal: &dyn Journal) -> Result<Vec<Arc<Record>>, Broken> {
             Stream::Item(id) => id,
             Stream::Shared(which) => {
                 let mut found = State::default();
-                found.swap(*which, &mut snapshot.shared(*which)?);
+                found.swap(*which, &mut Arc::unwrap_or_clone(snapshot.shared(*which)?));
                 same(&format!("what is shared in {stream}"), &found, state)?;
                 continue;
             }
         };
         same(&format!("item {id}"), &snapshot.item(id)?.as_deref(), &state.item.as_ref())?;
         for (id, question) in &state.questions {
-            same(&format!("question {id}"), &snapshot.question(id)?.as_ref(), &Some(question))?;
+            same(&format!("question {id}"), &snapshot.question(id)?.as_deref(), &Some(question))?;
         }
     }
     Ok(records)

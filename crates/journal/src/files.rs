@@ -197,18 +197,24 @@ impl Files {
     fn look<T>(&self, how: Look, at: impl FnOnce(&mut View) -> T) -> Result<T, Error> {
         let Shared { layout, view: kept, .. } = &*self.shared;
         let mut view = hold(kept);
-        let followed = match view.as_mut() {
-            Some(known) if how == Look::Anew => known.follow(layout),
-            known => Ok(known.is_some()),
+        let followed = match (how, view.as_mut()) {
+            (_, None) => Ok(false),
+            (Look::AsItIs, Some(_)) => Ok(true),
+            (Look::Lately, Some(known)) if known.is_recent() => known.take_in(layout).map(|()| true),
+            (Look::Lately | Look::Anew, Some(known)) => known.follow(layout),
         };
         if let (Ok(true), Some(known)) = (&followed, view.as_mut()) {
+            self.shared.saw(known.place.seq);
             return Ok(at(known));
         }
-        *view = None;
+        if view.take().is_some() {
+            self.shared.begin_anew();
+        }
         drop(view);
         followed?;
         // It may have to repair, for which it takes other locks.
         let opened = View::open(self, layout, self.shared.stays())?;
+        self.shared.saw(opened.place.seq);
         let mut view = hold(kept);
         match view.as_mut().filter(|other| other.place >= opened.place) {
             Some(other) => Ok(at(other)),
@@ -222,8 +228,10 @@ impl Files {
         let known = view.as_mut()?;
         if !known.follow(&self.shared.layout).is_ok_and(|is_there| is_there) {
             *view = None;
+            self.shared.begin_anew();
             return None;
         }
+        self.shared.saw(known.place.seq);
         *last = (*last).min(known.place.seq);
         let lines = known.lines_since(since)?.take_while(|entry| entry.head.seq <= *last);
         Some(lines.take(MOST_LINES).map(Arc::clone).collect())
@@ -269,7 +277,11 @@ impl Journal for Files {
     }
 
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
-        Ok(Box::new(Reader::open(self)?))
+        Ok(Box::new(Reader::open(self, Look::Anew)?))
+    }
+
+    fn read_lately(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
+        Ok(Box::new(Reader::open(self, Look::Lately)?))
     }
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
@@ -293,6 +305,7 @@ impl Journal for Files {
         let mut stopped = false;
         let scanned = scan::scan(layout, from, |entry| {
             let place = entry.place;
+            self.shared.saw(place.seq);
             if place.seq > since && !each(Arc::clone(entry.shared_record(layout)?)) {
                 stopped = true;
                 return Err(Error::io("read", layout.dir())(io::ErrorKind::Interrupted.into()));

@@ -42,10 +42,17 @@ pub trait Journal: Send + Sync {
     /// What is recorded now; what is recorded while one reads may be in it too.
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error>;
 
+    /// The same for those who need not know at once what other processes record: it may be a tenth of a second old. What this
+    /// process did itself is in it.
+    fn read_lately(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
+        self.read()
+    }
+
     /// Hands the records after `since` to `each`, in order, until it returns false. Memory does not grow with them.
     fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error>;
 
-    /// Makes durable whatever can be read now. Whoever acts on a record in the world calls this first.
+    /// Makes durable whatever was read so far, by anybody through this journal. Whoever acts on a record in the world calls this
+    /// first.
     fn sync(&self) -> Result<(), Error>;
 
     /// Somebody shows that it is alive.
@@ -77,6 +84,10 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
 
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
         (**self).read()
+    }
+
+    fn read_lately(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
+        (**self).read_lately()
     }
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
@@ -136,11 +147,11 @@ pub trait Snapshot {
     /// An item. It may be shared: it grows with all that was ever asked on it.
     fn item(&self, id: &ItemId) -> Result<Option<Arc<Item>>, Error>;
 
-    /// A question with its thread.
-    fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error>;
+    /// A question with its thread. It may be shared, like an item.
+    fn question(&self, id: &QuestionId) -> Result<Option<Arc<Question>>, Error>;
 
     /// What all items share: a state that has this of it.
-    fn shared(&self, which: Shared) -> Result<State, Error>;
+    fn shared(&self, which: Shared) -> Result<Arc<State>, Error>;
 
     /// The ids of the items, sorted.
     fn items(&self, which: Which) -> Result<Vec<ItemId>, Error>;

@@ -135,12 +135,12 @@ impl Snapshot for Frozen {
         Ok(self.states.get(id).and_then(|state| state.item.clone()).map(Arc::new))
     }
 
-    fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error> {
-        Ok(self.states.get(&id.item).and_then(|state| state.questions.get(id).cloned()))
+    fn question(&self, id: &QuestionId) -> Result<Option<Arc<Question>>, Error> {
+        Ok(self.states.get(&id.item).and_then(|state| state.questions.get(id).cloned()).map(Arc::new))
     }
 
-    fn shared(&self, _: Shared) -> Result<State, Error> {
-        Ok(self.shared.clone())
+    fn shared(&self, _: Shared) -> Result<Arc<State>, Error> {
+        Ok(Arc::new(self.shared.clone()))
     }
 
     fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {

@@ -149,7 +149,7 @@ fn names_that_are_durable_are_left_alone() {
 }
 
 #[test]
-fn what_one_synced_itself_is_not_synced_again_and_what_another_wrote_is() {
+fn what_one_synced_itself_is_not_synced_again_and_what_another_wrote_is_once_it_was_read() {
     let dir = tempfile::tempdir().unwrap();
     let other = Watched::new(None).open_in(dir.path());
     script().accept(&other, "op-1", &Script::open("42").unwrap()).unwrap();
@@ -157,6 +157,7 @@ fn what_one_synced_itself_is_not_synced_again_and_what_another_wrote_is() {
     let own = disk.open_in(dir.path());
     // To sync what others wrote, it opens the segment; where that fails, it is seen whether it tries.
     let sync = || {
+        own.read().unwrap();
         *disk.fails.lock().unwrap() = Some("segment");
         let synced = own.sync();
         *disk.fails.lock().unwrap() = None;
@@ -168,5 +169,6 @@ fn what_one_synced_itself_is_not_synced_again_and_what_another_wrote_is() {
     sync().unwrap();
 
     script().accept(&other, "op-3", &Script::open("44").unwrap()).unwrap();
+    own.sync().unwrap();
     sync().unwrap_err();
 }

@@ -47,12 +47,12 @@ fn finds_each(project: &Project, promised: &Everything, what: &str) {
     for (item, questions) in &promised.0 {
         for question in questions {
             let found = project.open().read().unwrap().question(&question.id).unwrap();
-            assert_eq!(found.as_ref(), Some(question), "{what}");
+            assert_eq!(found.as_deref(), Some(question), "{what}");
         }
         assert_eq!(project.open().read().unwrap().item(&item.id).unwrap().as_deref(), Some(item), "{what}");
     }
     for (which, state) in Shared::ALL.into_iter().zip(&promised.2) {
-        assert_eq!(project.open().read().unwrap().shared(which).unwrap(), *state, "{what}");
+        assert_eq!(*project.open().read().unwrap().shared(which).unwrap(), *state, "{what}");
     }
     let files = project.open();
     let snapshot = files.read().unwrap();

@@ -24,7 +24,7 @@ pub(super) fn what_is_learned_on_one_item_answers_on_another(
     let asked: AskReply = script.accept(&**journal, "op-3", &Script::prefer("b", "Tabs or spaces?")?)?.read()?;
 
     same("the provenance", &asked.answer.map(|it| it.provenance), &Some(Provenance::Learned))?;
-    let knowledge = journal.read()?.shared(Shared::Knowledge)?.knowledge;
+    let knowledge = journal.read()?.shared(Shared::Knowledge)?.knowledge.clone();
     same("the uses", &knowledge.learned.get(&1).map(|it| it.uses), &Some(1))?;
     verify(&**journal)?;
 
@@ -76,7 +76,8 @@ pub(super) fn the_quota_is_right_whatever_else_is_asked_on_its_item(
     journal: &Arc<dyn Journal>,
     script: &Script,
 ) -> Result<(), Broken> {
-    let active = || Ok::<_, Broken>(journal.read()?.shared(Shared::Quota)?.quota.active.map(|id| id.to_string()));
+    let active =
+        || Ok::<_, Broken>(journal.read()?.shared(Shared::Quota)?.quota.active.as_ref().map(ToString::to_string));
     script.accept(&**journal, "op-1", &Script::open("42")?)?;
     script.accept(&**journal, "op-2", &Script::ask_strictly("42", "Which mode?")?)?;
     script.accept(&**journal, "op-3", &Script::ask("42", "Which bank?")?)?;

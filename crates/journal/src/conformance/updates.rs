@@ -17,7 +17,7 @@ pub(super) fn an_update_is_read_at_once(journal: &Arc<dyn Journal>, script: &Scr
     let item = snapshot.item(&"42".parse()?)?;
     same("the stage", &item.map(|item| item.stage.clone()), &Some(Stage::AwaitingInput))?;
     let question = snapshot.question(&asked.question_id)?;
-    same("the prompt", &question.map(|question| question.prompt).as_deref(), &Some("Which bank?"))?;
+    same("the prompt", &question.as_ref().map(|question| question.prompt.as_str()), &Some("Which bank?"))?;
 
     let answer = Script::answer(&asked.question_id, "the small one");
     let answered: AnswerReply = script.send(&**journal, "op-3", &answer)?.read()?;

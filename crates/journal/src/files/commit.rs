@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use super::flush::{Flushed, LedgersLock};
 use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
+use super::scan::Entry;
 use super::seat::{Bell, seat};
 use super::store::Store;
 use super::syncs::Syncs;
@@ -35,9 +37,11 @@ pub(crate) struct Shared {
     options: Options,
     gate: Mutex<Gate>,
     pub(crate) writer: Mutex<Writer>,
-    /// Up to where this process has synced the log, and the segment of that place. Held while it syncs: whoever needs what is being
-    /// synced waits, and need not sync it again.
-    synced: Mutex<Option<(Place, Arc<dyn DiskFile>)>>,
+    /// Held while this process syncs: whoever needs what is being synced waits, and need not sync it again.
+    syncing: Mutex<()>,
+    /// The last line that is known to be durable, and the last one that anybody in this process has read.
+    synced: AtomicU64,
+    seen: AtomicU64,
     /// Where readers of records stopped, so that they need not begin at the start of a segment.
     pub(crate) stops: Mutex<BTreeMap<u64, Place>>,
     /// What readers know. No other lock is taken while it is held.
@@ -136,7 +140,9 @@ impl Shared {
             options,
             gate: Mutex::default(),
             writer: Mutex::new(Writer { lock: None, store: None }),
-            synced: Mutex::default(),
+            syncing: Mutex::default(),
+            synced: AtomicU64::new(0),
+            seen: AtomicU64::new(0),
             stops: Mutex::default(),
             view: Mutex::default(),
             watcher: Watcher::default(),
@@ -246,8 +252,9 @@ impl Shared {
             replies.push(store.run(&mut it.update)?);
         }
         self.reach(Step::Decided)?;
-        self.watcher.expect(store.log().file(), store.end());
-        let wrote = self.write(&mut store).inspect_err(|_| self.watcher.expect_nothing())?;
+        self.expect(&store);
+        let wrote = store.write().inspect_err(|_| self.expect_nothing())?;
+        let unshown = store.unshown();
         if let Some(syncs) = self.syncs.get_or_init(|| Syncs::open(&self.layout)).as_ref().filter(|_| wrote) {
             syncs.wrote(store.log().place, store.log().identity());
         }
@@ -259,7 +266,11 @@ impl Shared {
         let (place, behind) = (store.log().place, store.behind());
         writer.store = settled.is_ok().then_some(store);
         drop(writer);
-        let synced = self.sync_up_to(place, file, identity);
+        let synced = self.sync_up_to(place, &file, identity);
+        match &synced {
+            Ok(()) => self.show(&unshown, &file),
+            Err(_) => self.expect_nothing(),
+        }
         if wrote {
             self.watcher.wake();
         }
@@ -271,55 +282,66 @@ impl Shared {
         Ok(replies)
     }
 
-    /// Writes what was decided. Those who read in this process see the lines when they are in the log, and not before they are
-    /// shown: nobody reads from the disk what is here.
-    fn write(&self, store: &mut Store) -> Result<bool, Error> {
+    /// This process is about to write what was decided. Those who read in it are shown the lines when they are durable; until
+    /// then they need not read from the disk what is here.
+    fn expect(&self, store: &Store) {
+        self.watcher.expect(store.log().file(), store.end());
+        hold(&self.view).iter_mut().for_each(|view| view.expect(store.log().place, store.end()));
+    }
+
+    /// It could not: whatever is in the log is read from there.
+    fn expect_nothing(&self) {
+        self.watcher.expect_nothing();
+        hold(&self.view).iter_mut().for_each(View::expect_nothing);
+    }
+
+    /// Shows durable lines to those who read in this process.
+    fn show(&self, (before, lines): &(Place, Vec<Arc<Entry>>), file: &Arc<dyn DiskFile>) {
         let mut view = hold(&self.view);
-        let wrote = store.write()?;
-        let file = store.log().file();
-        let (before, lines) = store.unshown();
-        view.iter_mut().for_each(|view| view.add(&self.layout, before, lines, &file));
+        view.iter_mut().for_each(|view| view.add(&self.layout, *before, lines, file));
         if view.as_ref().is_some_and(View::is_forgotten) {
             *view = None;
         }
-        Ok(wrote)
     }
 
     /// A sync of the one log covers every earlier line, whoever wrote it.
-    fn sync_up_to(&self, place: Place, file: Arc<dyn DiskFile>, identity: Identity) -> Result<(), Error> {
-        let mut synced = hold(&self.synced);
+    fn sync_up_to(&self, place: Place, file: &Arc<dyn DiskFile>, identity: Identity) -> Result<(), Error> {
+        let _syncing = hold(&self.syncing);
         let done = match self.syncs.get().and_then(Option::as_ref) {
             Some(syncs) => syncs.sync(place, identity, || file.sync_data()),
             None => file.sync_data(),
         };
         done.map_err(Error::io("sync", &self.layout.journal()))?;
-        if synced.as_ref().is_none_or(|(known, _)| *known < place) {
-            *synced = Some((place, file));
-        }
+        self.synced.fetch_max(place.seq, Ordering::AcqRel);
         Ok(())
     }
 
-    /// Makes durable what is in the log, whoever wrote it.
+    /// Somebody in this process has read the log up to this line.
+    pub(crate) fn saw(&self, seq: u64) {
+        self.seen.fetch_max(seq, Ordering::AcqRel);
+    }
+
+    /// The log is another one: what was said of its lines says nothing of these.
+    pub(crate) fn begin_anew(&self) {
+        self.synced.store(0, Ordering::Release);
+    }
+
+    /// Makes durable what was read in this process, whoever wrote it. What it wrote itself is, before anybody reads it.
     pub(crate) fn sync(&self) -> Result<(), Error> {
-        let synced = hold(&self.synced);
-        // What this process synced is never cut, so the length tells whether that is all.
-        let is_all = synced.as_ref().is_some_and(|(place, segment)| {
-            segment.length().is_ok_and(|length| length == place.end) && !self.layout.is_followed(*place)
-        });
-        let mut last = synced.as_ref().map_or(1, |(place, _)| place.segment);
-        drop(synced);
-        if is_all {
+        let seen = self.seen.load(Ordering::Acquire);
+        let is_durable = || self.synced.load(Ordering::Acquire) >= seen;
+        if is_durable() {
             return Ok(());
         }
-        while self.layout.has(&self.layout.segment(last + 1)) {
-            last += 1;
-        }
-        let path = self.layout.segment(last);
-        if !self.layout.has(&path) {
+        let _syncing = hold(&self.syncing);
+        if is_durable() {
             return Ok(());
         }
+        let path = self.layout.last_segment();
         let opened = self.layout.disk().open(&path, Open::Read);
-        opened.and_then(|segment| segment.sync_data()).map_err(Error::io("sync", &path))
+        opened.and_then(|segment| segment.sync_data()).map_err(Error::io("sync", &path))?;
+        self.synced.fetch_max(seen, Ordering::AcqRel);
+        Ok(())
     }
 
     /// Lets what is derived follow, if it should.

@@ -59,6 +59,15 @@ impl Layout {
         self.journal().join(format!("{number:08}.jsonl"))
     }
 
+    /// The segment that lines are added to; the first where there is none yet.
+    pub(crate) fn last_segment(&self) -> PathBuf {
+        let mut last = 1;
+        while self.has(&self.segment(last + 1)) {
+            last += 1;
+        }
+        self.segment(last)
+    }
+
     /// Whether a segment that ends here is full.
     pub(crate) fn is_full(&self, end: Place) -> bool {
         end.end >= self.segment_limit

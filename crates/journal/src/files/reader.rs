@@ -26,9 +26,9 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads through the view of the process, after what was added since.
-    pub(crate) fn open(files: &'a Files) -> Result<Self, Error> {
-        let head = files.look(Look::Anew, |view| view.place.seq)?;
+    /// Reads through the view of the process.
+    pub(crate) fn open(files: &'a Files, how: Look) -> Result<Self, Error> {
+        let head = files.look(how, |view| view.place.seq)?;
         Ok(Self { files, layout: &files.shared.layout, head, whole: OnceCell::new() })
     }
 
@@ -83,26 +83,26 @@ impl Snapshot for Reader<'_> {
         Ok(item)
     }
 
-    fn question(&self, id: &QuestionId) -> Result<Option<Question>, Error> {
+    fn question(&self, id: &QuestionId) -> Result<Option<Arc<Question>>, Error> {
         let lines = match self.look(|view| view.question(id))? {
-            Ok(question) => return Ok(Some(Arc::unwrap_or_clone(question))),
+            Ok(question) => return Ok(Some(question)),
             Err(lines) => lines,
         };
-        let question = self.read_question(id, &lines)?;
+        let question = self.read_question(id, &lines)?.map(Arc::new);
         if let Some(question) = &question {
             self.look(|view| view.keep_question(self.layout, question, &lines))??;
         }
         Ok(question)
     }
 
-    fn shared(&self, which: Shared) -> Result<State, Error> {
+    fn shared(&self, which: Shared) -> Result<Arc<State>, Error> {
         let lines = match self.look(|view| view.shared(which))? {
-            Ok(state) => return Ok(Arc::unwrap_or_clone(state)),
+            Ok(state) => return Ok(state),
             Err(lines) => lines,
         };
         let state = Arc::new(self.read_shared(which, &lines)?);
         self.look(|view| view.keep_shared(which, &state, &lines))?;
-        Ok(Arc::unwrap_or_clone(state))
+        Ok(state)
     }
 
     fn items(&self, which: Which) -> Result<Vec<ItemId>, Error> {

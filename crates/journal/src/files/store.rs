@@ -171,12 +171,12 @@ impl Store {
     }
 
     /// The lines since this was asked last, those of others too, and the line before them; none if not all are at hand.
-    pub(crate) fn unshown(&mut self) -> (Place, &[Arc<Entry>]) {
+    pub(crate) fn unshown(&mut self) -> (Place, Vec<Arc<Entry>>) {
         let before = std::mem::replace(&mut self.shown, self.log.place);
         let first = self.tail.partition_point(|entry| entry.head.seq <= before.seq);
         let lines = &self.tail[first..];
         let follows = lines.first().is_some_and(|entry| entry.head.seq == before.seq + 1);
-        (before, if follows { lines } else { &[] })
+        (before, if follows { lines.to_vec() } else { Vec::new() })
     }
 
     /// The end of the log, with what is encoded and not written.

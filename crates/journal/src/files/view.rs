@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use querent_core::{
     Event, Item, ItemId, Question, QuestionId, Record, Shared, State, Stream, evolve, evolve_item, evolve_question,
@@ -23,6 +24,8 @@ const MOST_KNOWN: usize = 16_384;
 const LOOK_AGAIN: u64 = 256;
 /// How many lines that the ledgers hold are kept, for those who follow the log.
 const KEPT: usize = 1_024;
+/// How long a look at the log holds for those who need not know at once what other processes do.
+const RECENT: Duration = Duration::from_millis(100);
 /// How many lines there may be in all; a view that nobody looks at is not let grow.
 const MOST_LINES: usize = 65_536;
 
@@ -31,6 +34,8 @@ const MOST_LINES: usize = 65_536;
 pub(crate) enum Look {
     /// After what was added since.
     Anew,
+    /// The same, unless somebody did so a moment ago.
+    Lately,
     /// As it was when one looked last, or later.
     AsItIs,
 }
@@ -44,11 +49,15 @@ pub(crate) struct View {
     segment: Option<Segment>,
     /// Whether the line was seen under the lock. Others may yet be taken back.
     is_sure: bool,
+    /// The line up to which this process writes just now, behind that place: it is shown when it is durable.
+    coming: Option<Place>,
     /// The last lines, one after the other: all that the ledgers do not hold, and some that they do.
     lines: VecDeque<Arc<Entry>>,
     /// The last line that was taken into what is known, and the one at which it was looked how far the ledgers are.
     taken_in: u64,
     looked: u64,
+    /// When it was last looked what was added.
+    followed: Instant,
     known: Option<Known>,
 }
 
@@ -90,8 +99,9 @@ impl View {
         let from = checkpoint.as_ref().map_or(Place::START, |it| it.place);
         let (lines, place) = lines_after(layout, from)?;
         let known = kept.then(Known::default);
-        let is_sure = false;
-        Ok(Self { checkpoint, place, segment: None, is_sure, lines, taken_in: place.seq, looked: place.seq, known })
+        let (segment, is_sure, coming) = (None, false, None);
+        let (taken_in, looked, followed) = (place.seq, place.seq, Instant::now());
+        Ok(Self { checkpoint, place, segment, is_sure, coming, lines, taken_in, looked, followed, known })
     }
 
     /// Takes in what was added since; says whether its own last line is still there.
@@ -105,15 +115,10 @@ impl View {
             if place.segment != self.place.segment || self.segment.is_none() {
                 self.segment = Segment::open(layout, place);
             }
-            (self.place, self.is_sure) = (place, false);
+            (self.place, self.is_sure, self.coming) = (place, false, None);
         }
-        let first = self.index_of(self.taken_in + 1);
-        if let Some(known) = &mut self.known {
-            for entry in self.lines.range(first..) {
-                known.take_in(entry.record(layout)?);
-            }
-        }
-        self.taken_in = self.place.seq;
+        self.take_in(layout)?;
+        self.followed = Instant::now();
         // The ledgers follow now and then, and so does the look at them: meanwhile the lines are here.
         if self.place.seq - self.looked >= LOOK_AGAIN {
             self.looked = self.place.seq;
@@ -124,8 +129,36 @@ impl View {
         Ok(true)
     }
 
-    /// This process has written, or read, these lines after `before`.
+    /// Takes its lines into what is known.
+    pub(crate) fn take_in(&mut self, layout: &Layout) -> Result<(), Error> {
+        let first = self.index_of(self.taken_in + 1);
+        if let Some(known) = &mut self.known {
+            for entry in self.lines.range(first..) {
+                known.take_in(entry.record(layout)?);
+            }
+        }
+        self.taken_in = self.place.seq;
+        Ok(())
+    }
+
+    /// Whether it has all that was added up to a moment ago.
+    pub(crate) fn is_recent(&self) -> bool {
+        self.followed.elapsed() < RECENT
+    }
+
+    /// This process is about to write the lines after `from` up to `to`.
+    pub(crate) fn expect(&mut self, from: Place, to: Place) {
+        self.coming = (self.place == from).then_some(to);
+    }
+
+    /// It has not; or what it wrote is not durable.
+    pub(crate) fn expect_nothing(&mut self) {
+        self.coming = None;
+    }
+
+    /// This process has written, or read, these lines after `before`, and they are durable.
     pub(crate) fn add(&mut self, layout: &Layout, before: Place, lines: &[Arc<Entry>], file: &Arc<dyn DiskFile>) {
+        self.coming = None;
         let mut before = before;
         for line in lines {
             // What does not follow is read from the log.
@@ -136,7 +169,7 @@ impl View {
             before = line.place;
         }
         if lines.last().is_some_and(|last| last.place == self.place) {
-            self.is_sure = true;
+            (self.is_sure, self.followed) = (true, Instant::now());
             if !self.segment.as_ref().is_some_and(|known| Arc::ptr_eq(&known.file, file)) {
                 self.segment = Segment::of(layout, self.place, Arc::clone(file));
             }
@@ -221,19 +254,26 @@ impl View {
     }
 
     /// Keeps a question that was read with `lines`, unless nothing can happen to it any more: there is no end of those.
-    pub(crate) fn keep_question(&mut self, layout: &Layout, question: &Question, lines: &Lines) -> Result<(), Error> {
+    pub(crate) fn keep_question(
+        &mut self,
+        layout: &Layout,
+        question: &Arc<Question>,
+        lines: &Lines,
+    ) -> Result<(), Error> {
         let is_its = |entry: &Entry| entry.head.stream == question.id.item;
         let Some(later) = self.taken_in_since(lines, is_its) else { return Ok(()) };
-        let mut question = Some(question.clone());
+        let mut question = Some(Arc::clone(question));
         for entry in later {
             let record = entry.record(layout)?;
             if record.event.question() == question.as_ref().map(|it| &it.id) {
-                evolve_question(&mut question, record);
+                let mut newer = question.map(Arc::unwrap_or_clone);
+                evolve_question(&mut newer, record);
+                question = newer.map(Arc::new);
             }
         }
         let question = question.filter(|question| !question.status.is_final());
         if let Some(known) = &mut self.known {
-            room(&mut known.questions).extend(question.map(|it| (it.id.clone(), Arc::new(it))));
+            room(&mut known.questions).extend(question.map(|it| (it.id.clone(), it)));
         }
         Ok(())
     }
@@ -269,11 +309,12 @@ impl View {
         usize::try_from(seq.saturating_sub(first)).unwrap_or(usize::MAX).min(self.lines.len())
     }
 
-    /// Whether the log has not grown since, nor been cut.
+    /// Whether the log has not grown since, but by what this process writes, nor been cut.
     fn is_current(&self, layout: &Layout) -> bool {
         let Some(Segment { file, path, identity }) = &self.segment else { return false };
         let there = layout.disk().stat(path);
-        there.is_ok_and(|(there, length)| there == *identity && length == self.place.end)
+        let end = self.coming.filter(|it| it.segment == self.place.segment).unwrap_or(self.place).end;
+        there.is_ok_and(|(there, length)| there == *identity && (self.place.end..=end).contains(&length))
             && (self.is_sure || self.place.is_in_segment(&**file))
             && !layout.is_followed(self.place)
     }
@@ -350,7 +391,9 @@ fn lines_after(layout: &Layout, from: Place) -> Result<(VecDeque<Arc<Entry>>, Pl
 
 #[cfg(test)]
 mod tests {
-    use super::super::Options;
+    use std::sync::{Mutex, OnceLock};
+
+    use super::super::{Options, Step};
     use super::*;
     use crate::Journal;
     use crate::conformance::Script;
@@ -381,6 +424,30 @@ mod tests {
         let last = lines(&files).pop().unwrap();
         assert!(last.known_record().is_some(), "what this process wrote is at hand as it was");
         assert_eq!(files.read().unwrap().head(), last.head.seq);
+    }
+
+    #[test]
+    fn what_this_process_writes_is_seen_when_it_is_durable_and_not_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let (files, seen) = (Arc::new(OnceLock::<Files>::new()), Arc::new(Mutex::new(Vec::new())));
+        let fault = {
+            let (files, seen) = (Arc::clone(&files), Arc::clone(&seen));
+            move |step: Step| {
+                if step == Step::Unlocked || step == Step::Synced {
+                    seen.lock().unwrap().extend(files.get().map(|it| (step, it.read().unwrap().head())));
+                }
+                Ok(())
+            }
+        };
+        files.get_or_init(|| Files::open(dir.path(), Options { fault: Some(Arc::new(fault)), ..Options::new("test") }));
+        let files = files.get().unwrap();
+        Script::new().unwrap().accept(files, "op-open", &Script::open("42").unwrap()).unwrap();
+        let head = files.read().unwrap().head();
+        seen.lock().unwrap().clear();
+
+        ask(files, "op-1", "Which tea?");
+
+        assert_eq!(*seen.lock().unwrap(), [(Step::Unlocked, head), (Step::Synced, head + 1)]);
     }
 
     #[test]

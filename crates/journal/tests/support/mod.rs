@@ -108,10 +108,11 @@ pub(crate) fn everything(files: &Files) -> Everything {
     let snapshot = files.read().unwrap();
     let items = snapshot.items(Which::All).unwrap().into_iter().map(|id| {
         let item = Arc::unwrap_or_clone(snapshot.item(&id).unwrap().unwrap());
-        let questions = (1..=item.asked).map(|n| snapshot.question(&item.question_id(n)).unwrap().unwrap()).collect();
+        let questions = (1..=item.asked).map(|n| snapshot.question(&item.question_id(n)).unwrap().unwrap());
+        let questions = questions.map(Arc::unwrap_or_clone).collect();
         (item, questions)
     });
-    let shared = Shared::ALL.map(|which| snapshot.shared(which).unwrap());
+    let shared = Shared::ALL.map(|which| Arc::unwrap_or_clone(snapshot.shared(which).unwrap()));
     (items.collect(), snapshot.items(Which::Active).unwrap(), shared)
 }
 

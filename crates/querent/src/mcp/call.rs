@@ -104,7 +104,7 @@ impl Call {
     }
 
     /// A question as it is now, with its item.
-    pub(crate) fn question(&self, id: &QuestionId) -> Result<(Question, Arc<Item>), Halt> {
+    pub(crate) fn question(&self, id: &QuestionId) -> Result<(Arc<Question>, Arc<Item>), Halt> {
         self.look(|hub| hub.question_and_item(id))
     }
 
