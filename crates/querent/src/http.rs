@@ -3,6 +3,7 @@
 mod api;
 mod doors;
 mod events;
+mod front;
 mod guard;
 mod listen;
 mod log;
@@ -12,12 +13,11 @@ mod session;
 mod who;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::StatusCode;
-use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router};
@@ -33,6 +33,7 @@ use crate::mcp::{Caller, Server};
 use crate::web;
 pub(crate) use api::{on_thread, status};
 pub(crate) use doors::Doors;
+use front::Front;
 pub(crate) use guard::Csrf;
 pub(crate) use session::Sessions;
 pub(crate) use who::{Bearer, Who};
@@ -42,28 +43,35 @@ const LARGEST: usize = 8 << 20;
 
 type Mcp = StreamableHttpService<Server, LocalSessionManager>;
 
-/// Where a request comes from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
-
-/// What is served.
+/// What is served. Cheap to clone; every clone is the same site.
 #[derive(Clone)]
-pub(crate) struct Site {
+pub(crate) struct Site(Arc<Served>);
+
+impl Deref for Site {
+    type Target = Served;
+
+    fn deref(&self) -> &Served {
+        &self.0
+    }
+}
+
+/// What a site has.
+pub(crate) struct Served {
     pub(crate) hub: Handle,
     pub(crate) project: Project,
     pub(crate) doors: Doors,
     pub(crate) sessions: Sessions,
     /// Reads the links of notifications.
     pub(crate) links: Links,
-    rates: Arc<rate::Rates>,
-    metrics: Arc<metrics::Metrics>,
+    rates: rate::Rates,
+    metrics: metrics::Metrics,
     /// Becomes true when the server stops: whoever only listens then is let go.
     stopping: watch::Receiver<bool>,
     /// The MCP server of each party that has called; the one without a name only reads.
-    servers: Arc<Mutex<BTreeMap<Option<Party>, Mcp>>>,
+    servers: Mutex<BTreeMap<Option<Party>, Mcp>>,
     /// What `/mcp` serves instead, for the conformance suites.
     #[cfg(feature = "conformance-fixtures")]
-    fixtures: Option<StreamableHttpService<crate::mcp::Fixtures, LocalSessionManager>>,
+    fixtures: std::sync::OnceLock<StreamableHttpService<crate::mcp::Fixtures, LocalSessionManager>>,
 }
 
 impl Site {
@@ -75,26 +83,27 @@ impl Site {
         stopping: watch::Receiver<bool>,
     ) -> Result<Self, Refusal> {
         let (sessions, links) = (Sessions::new(Key::of(&project, "web")?), Links::open(&project)?);
-        Ok(Self {
+        Ok(Self(Arc::new(Served {
             hub,
             project,
             doors,
             sessions,
             links,
-            rates: Arc::default(),
-            metrics: Arc::default(),
+            rates: rate::Rates::default(),
+            metrics: metrics::Metrics::default(),
             stopping,
-            servers: Arc::default(),
+            servers: Mutex::default(),
             #[cfg(feature = "conformance-fixtures")]
-            fixtures: None,
-        })
+            fixtures: std::sync::OnceLock::new(),
+        })))
     }
 
     /// The same, with what the conformance suites ask for at `/mcp`.
     #[cfg(feature = "conformance-fixtures")]
-    pub(crate) fn with_fixtures(mut self) -> Self {
+    pub(crate) fn with_fixtures(self) -> Self {
         let fixtures = crate::mcp::Fixtures::new(self.server(None));
-        self.fixtures = Some(StreamableHttpService::new(move || Ok(fixtures.for_client()), Arc::default(), config()));
+        let made = || StreamableHttpService::new(move || Ok(fixtures.for_client()), Arc::default(), config());
+        self.fixtures.get_or_init(made);
         self
     }
 
@@ -108,14 +117,12 @@ impl Site {
             .route("/metrics", get(metrics::metrics))
             .route("/healthz", get(metrics::healthz))
             .route("/readyz", get(metrics::readyz))
-            .merge(api::routes())
+            .route("/openapi.json", get(api::document))
             .merge(web::routes())
             .layer(DefaultBodyLimit::max(LARGEST))
-            .layer(from_fn_with_state(self.clone(), guard::guard))
-            .layer(from_fn_with_state(self.clone(), metrics::count))
-            .with_state(self);
+            .with_state(self.clone());
         let stopped = async move { drop(stopping.wait_for(|stopping| *stopping).await) };
-        listen::serve(listener, routes, stopped).await;
+        listen::serve(listener, Front::new(self, routes), stopped).await;
     }
 
     /// The server of a party, made when it first calls.
@@ -146,7 +153,7 @@ fn config() -> StreamableHttpServerConfig {
 /// The token says who calls; whoever has none only reads.
 async fn nobody(State(site): State<Site>, who: Who, request: Request) -> Response {
     #[cfg(feature = "conformance-fixtures")]
-    if let Some(fixtures) = site.fixtures {
+    if let Some(fixtures) = site.fixtures.get() {
         return fixtures.handle(request).await.into_response();
     }
     site.mcp(who.party()).handle(request).await.into_response()

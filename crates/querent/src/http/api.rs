@@ -22,13 +22,10 @@ mod watch;
 use std::pin::Pin;
 use std::sync::LazyLock;
 
-use axum::Router;
-use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{RawPathParams, Request, State};
-use axum::http::header::{CONTENT_TYPE, HeaderMap, IF_NONE_MATCH};
+use axum::extract::Request;
+use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, any, get, on};
 use querent_core::{Code, Command, Refusal, nearest};
 use serde_json::Value;
 
@@ -82,7 +79,7 @@ struct Route {
 }
 
 /// Whether a call only looks.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
     Get,
     Post,
@@ -107,36 +104,26 @@ static CHECKED: LazyLock<Vec<Checked>> = LazyLock::new(|| ROUTES.iter().copied()
 /// The document as it is served.
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| openapi::document(&CHECKED).to_string());
 
-/// The routes of the API, and its description.
-pub(crate) fn routes() -> Router<Site> {
-    let mut api = Router::new();
-    for checked in CHECKED.iter() {
-        let handler = move |State(site): State<Site>,
-                            who: Who,
-                            params: Result<RawPathParams, RawPathParamsRejection>,
-                            request: Request| serve(checked, site, who, params, request);
-        let filter = match checked.route.verb {
-            Verb::Get => MethodFilter::GET,
-            Verb::Post => MethodFilter::POST,
-        };
-        api = api.route(&format!("{ROOT}{}", checked.route.path), on(filter, handler));
-    }
-    api = api.route("/openapi.json", get(document)).method_not_allowed_fallback(not_allowed);
-    for place in ["", "/", "/{*rest}"] {
-        api = api.route(&format!("{ROOT}{place}"), any(unknown));
-    }
-    api
+/// Whether a path is one of the API's, or would be.
+pub(crate) fn has(path: &str) -> bool {
+    path.strip_prefix(ROOT).is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
-async fn serve(
-    checked: &'static Checked,
-    site: Site,
-    who: Who,
-    params: Result<RawPathParams, RawPathParamsRejection>,
-    request: Request,
-) -> Response {
+/// What a call of the API comes to.
+pub(crate) async fn answer(site: &Site, who: Option<Who>, request: Request) -> Response {
+    let below = request.uri().path().strip_prefix(ROOT).unwrap_or_default();
+    let verb = match *request.method() {
+        Method::GET | Method::HEAD => Some(Verb::Get),
+        Method::POST => Some(Verb::Post),
+        _ => None,
+    };
+    // A name in a path is no match for a word that is another route's own.
+    let fits = CHECKED.iter().filter(|it| Some(it.route.verb) == verb && it.is_at(below));
+    let Some(checked) = fits.min_by_key(|it| it.params(below).count()) else {
+        return not_found(request.method(), request.uri(), below);
+    };
     let known = request.headers().get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let said = match call(checked, site, who, params, request).await {
+    let said = match call(checked, site, who, request).await {
         Ok(call) => run(checked.route.run, call).await,
         Err(halt) => return halt,
     };
@@ -144,22 +131,20 @@ async fn serve(
 }
 
 /// What a request asks for; else why it is not even tried.
-async fn call(
-    checked: &'static Checked,
-    site: Site,
-    who: Who,
-    params: Result<RawPathParams, RawPathParamsRejection>,
-    request: Request,
-) -> Result<Call, Response> {
+async fn call(checked: &Checked, site: &Site, who: Option<Who>, request: Request) -> Result<Call, Response> {
     let refused = |refusal: Refusal| Said::refused(&refusal).response(None);
+    let who = who.ok_or_else(|| {
+        let refusal = Refusal::new(Code::Unauthorized, "nobody knows who calls", "this is a fault of the server");
+        reply::refused(StatusCode::FORBIDDEN, &refusal)
+    })?;
     match checked.route.verb {
         Verb::Get => who.may_read().map_err(refused)?,
         Verb::Post => who.speaks(None).map(drop).map_err(refused)?,
     }
-    let params = params.map_err(|error| refused(Refusal::invalid("path", error.body_text(), "encode it as UTF-8")))?;
-    let headers: HeaderMap = request.headers().clone();
-    let given = checked.read(&params, request).await?;
-    Call::new(checked.route, &site, who, given, &headers).map_err(refused)
+    let (head, body) = request.into_parts();
+    let below = head.uri.path().strip_prefix(ROOT).unwrap_or_default();
+    let given = checked.read(below, &head, body).await?;
+    Call::new(checked.route, site, who, given, &head.headers).map_err(refused)
 }
 
 async fn run(run: Run, call: Call) -> Result<Said, Refusal> {
@@ -170,27 +155,31 @@ async fn run(run: Run, call: Call) -> Result<Said, Refusal> {
     }
 }
 
-async fn document() -> Response {
+pub(crate) async fn document() -> Response {
     ([(CONTENT_TYPE, "application/json")], DOCUMENT.as_str()).into_response()
 }
 
-/// No such route.
-async fn unknown(method: Method, uri: Uri) -> Response {
-    let (path, known) = (uri.path(), CHECKED.iter().map(|it| it.route.path));
-    let below = path.strip_prefix(ROOT).unwrap_or(path);
-    let near = nearest::of(below, known).map(|near| format!("did you mean {ROOT}{near}? "));
-    let shown: String = path.chars().take(200).collect();
-    let hint = format!("{}see /openapi.json", near.unwrap_or_default());
-    let refusal = Refusal::new(Code::Usage, format!("there is no {method} {shown}"), hint);
-    reply::refused(StatusCode::NOT_FOUND, &refusal)
-}
-
-/// A route that knows another method; the header `Allow` says which.
-async fn not_allowed(method: Method, uri: Uri) -> Response {
+/// No such route; or one that knows another method, which the header `Allow` then names.
+fn not_found(method: &Method, uri: &Uri, below: &str) -> Response {
     let shown: String = uri.path().chars().take(200).collect();
+    let verbs: Vec<Verb> = CHECKED.iter().filter(|it| it.is_at(below)).map(|it| it.route.verb).collect();
+    if verbs.is_empty() {
+        let near = nearest::of(below, CHECKED.iter().map(|it| it.route.path));
+        let near = near.map(|near| format!("did you mean {ROOT}{near}? "));
+        let hint = format!("{}see /openapi.json", near.unwrap_or_default());
+        let refusal = Refusal::new(Code::Usage, format!("there is no {method} {shown}"), hint);
+        return reply::refused(StatusCode::NOT_FOUND, &refusal);
+    }
     let message = format!("{shown} cannot be called with {method}");
     let refusal = Refusal::new(Code::Usage, message, "the header Allow says with what; see /openapi.json");
-    reply::refused(StatusCode::METHOD_NOT_ALLOWED, &refusal)
+    let mut response = reply::refused(StatusCode::METHOD_NOT_ALLOWED, &refusal);
+    let allowed = match (verbs.contains(&Verb::Get), verbs.contains(&Verb::Post)) {
+        (true, true) => "GET,HEAD,POST",
+        (true, false) => "GET,HEAD",
+        (false, _) => "POST",
+    };
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+    response
 }
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
 //! Who comes in: every request passes here first, whatever it asks for.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use querent_core::{Code, Refusal, Role, Token};
 use tokio::time::timeout;
 
 use super::session::CSRF;
 use super::who::{Bearer, Who};
-use super::{Peer, Site, log, refused};
+use super::{Site, log, refused};
 use crate::web;
 
 /// How large the body of a request may be: of a form, of a call of the MCP server, of any other.
@@ -45,26 +45,23 @@ impl Away {
     }
 }
 
-pub(crate) async fn guard(State(site): State<Site>, request: Request, next: Next) -> Response {
-    let peer =
-        request.extensions().get::<Peer>().map_or_else(|| "somewhere".to_owned(), |peer| peer.0.ip().to_string());
+/// Who makes the request, and all of it; else what it is told instead. What everybody may see is nobody's.
+pub(crate) async fn guard(site: &Site, peer: SocketAddr, request: Request) -> Result<(Option<Who>, Request), Response> {
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let is_page = wants_page(&request);
-    if is_page && comes_from_elsewhere(&request) && site.doors.knows_host(&host(&request).unwrap_or_default()) {
-        return web::passage(&uri);
+    if is_page && comes_from_elsewhere(&request) && site.doors.knows_host(host(&request).unwrap_or_default()) {
+        return Err(web::passage(&uri));
     }
-    let admitted = match admit(&site, request).await {
-        Ok(request) => whole(request).await,
+    let admitted = match admit(site, peer, request).await {
+        Ok((who, request)) => whole(request).await.map(|request| (who, request)),
         Err(away) => Err(away),
     };
-    match admitted {
-        Ok(request) => next.run(request).await,
-        Err(away) => {
-            log::turned_away(site.hub.now(), away.status, &method, &uri, &peer, &away.refusal.message);
-            site.metrics.turned_away();
-            turn_away(&site, &away, is_page)
-        }
-    }
+    admitted.map_err(|away| {
+        let peer = peer.ip().to_string();
+        log::turned_away(site.hub.now(), away.status, &method, &uri, &peer, &away.refusal.message);
+        site.metrics.turned_away();
+        turn_away(site, &away, is_page)
+    })
 }
 
 fn turn_away(site: &Site, away: &Away, is_page: bool) -> Response {
@@ -86,21 +83,20 @@ fn turn_away(site: &Site, away: &Away, is_page: bool) -> Response {
 }
 
 /// The request, with who makes it; else why it is turned away.
-async fn admit(site: &Site, mut request: Request) -> Result<Request, Away> {
+async fn admit(site: &Site, peer: SocketAddr, request: Request) -> Result<(Option<Who>, Request), Away> {
     let host = host(&request)?;
-    if !site.doors.knows_host(&host) {
+    if !site.doors.knows_host(host) {
         let hint = "use the address that `querent serve` printed, or set public_url in [serve] of the config";
         return Err(Away::new(StatusCode::MISDIRECTED_REQUEST, "this server does not go by that name", hint));
     }
-    check_origin(site, request.headers(), &host)?;
+    check_origin(site, request.headers(), host)?;
     if is_open(request.uri().path()) {
-        return Ok(request);
+        return Ok((None, request));
     }
     let access =
         site.hub.access().map_err(|refusal| Away { status: StatusCode::SERVICE_UNAVAILABLE, refusal, wait: None })?;
     if !access.is_guarded() {
-        let is_here = request.extensions().get::<Peer>().is_some_and(|peer| peer.0.ip().to_canonical().is_loopback());
-        if !is_here || !site.doors.is_local(&host) {
+        if !peer.ip().to_canonical().is_loopback() || !site.doors.is_local(host) {
             let hint = "make one on the machine that serves: querent token create --role human";
             return Err(Away::new(
                 StatusCode::UNAUTHORIZED,
@@ -108,8 +104,7 @@ async fn admit(site: &Site, mut request: Request) -> Result<Request, Away> {
                 hint,
             ));
         }
-        request.extensions_mut().insert(Who::Local);
-        return Ok(request);
+        return Ok((Some(Who::Local), request));
     }
     let (request, token) = identify(site, request).await?;
     site.rates.take(token.id, Instant::now()).map_err(|wait| Away {
@@ -121,15 +116,16 @@ async fn admit(site: &Site, mut request: Request) -> Result<Request, Away> {
         ),
         wait: Some(wait),
     })?;
-    allowed(request, &token)
+    let who = allowed(&request, &token)?;
+    Ok((Some(who), request))
 }
 
-fn host(request: &Request) -> Result<String, Away> {
+fn host(request: &Request) -> Result<&str, Away> {
     let mut named = request.headers().get_all(HOST).iter();
     let first =
         named.next().and_then(|value| value.to_str().ok()).or_else(|| request.uri().authority().map(Authority::as_str));
     match (first, named.next()) {
-        (Some(host), None) => Ok(host.to_owned()),
+        (Some(host), None) => Ok(host),
         _ => {
             Err(Away::new(StatusCode::MISDIRECTED_REQUEST, "the request names no host, or two", "send one Host header"))
         }
@@ -236,7 +232,7 @@ async fn arrived(request: Request, most: usize) -> Result<(Parts, Bytes), Away> 
 }
 
 /// Whether the role of a token allows what is asked for.
-fn allowed(mut request: Request, token: &Token) -> Result<Request, Away> {
+fn allowed(request: &Request, token: &Token) -> Result<Who, Away> {
     let path = request.uri().path();
     let for_programs = ["/api/", "/mcp", "/events", "/metrics"].iter().any(|prefix| path.starts_with(prefix));
     let away = |message: &str, hint: &str| Err(Away::new(StatusCode::FORBIDDEN, message, hint));
@@ -247,8 +243,7 @@ fn allowed(mut request: Request, token: &Token) -> Result<Request, Away> {
         }
         Role::Human | Role::Observer | Role::Agent(_) => {}
     }
-    request.extensions_mut().insert(Who::Bearer(Bearer { role: token.role.clone(), name: token.name.clone() }));
-    Ok(request)
+    Ok(Who::Bearer(Bearer { role: token.role.clone(), name: token.name.clone() }))
 }
 
 /// Whether a browser follows a link from elsewhere, without the cookie that it may have for us: it sends that only when the way

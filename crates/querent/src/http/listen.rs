@@ -3,17 +3,17 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
-use tower_service::Service;
 
-use super::Peer;
+use super::front::Front;
 
 /// How long the head of a request may take to arrive; a client that says nothing between two requests has as long.
 const HEAD: Duration = Duration::from_mins(1);
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(10);
 const BREATH: Duration = Duration::from_millis(50);
 
 /// Serves until `stopped`; then whoever is being served is served to the end, within ten seconds.
-pub(crate) async fn serve(listener: TcpListener, routes: Router, stopped: impl Future<Output = ()>) {
+pub(crate) async fn serve(listener: TcpListener, front: Front, stopped: impl Future<Output = ()>) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(64 << 10);
     let graceful = GracefulShutdown::new();
@@ -37,7 +37,7 @@ pub(crate) async fn serve(listener: TcpListener, routes: Router, stopped: impl F
             sleep(BREATH).await;
             continue;
         };
-        let connection = builder.serve_connection(io(stream), service(routes.clone(), peer));
+        let connection = builder.serve_connection(io(stream), service(front.clone(), peer));
         let connection = graceful.watch(connection);
         // A client that breaks off is none of our errors.
         tokio::spawn(async move { drop(connection.await) });
@@ -53,17 +53,12 @@ fn io(stream: TcpStream) -> TokioIo<TcpStream> {
 }
 
 fn service(
-    routes: Router,
+    front: Front,
     peer: SocketAddr,
-) -> impl hyper::service::Service<
-    Request<Incoming>,
-    Response = axum::response::Response,
-    Error = std::convert::Infallible,
-    Future: Send,
-> {
-    hyper::service::service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Peer(peer));
-        let mut routes = routes.clone();
-        async move { routes.call(request.map(axum::body::Body::new)).await }
+) -> impl hyper::service::Service<Request<Incoming>, Response = Response, Error = std::convert::Infallible, Future: Send>
+{
+    hyper::service::service_fn(move |request: Request<Incoming>| {
+        let front = front.clone();
+        async move { Ok(front.answer(peer, request.map(Body::new)).await) }
     })
 }

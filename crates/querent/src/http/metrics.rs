@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use querent_core::view::{Filter, StatusFilter};
 use querent_core::{Party, Refusal};
@@ -46,9 +45,28 @@ impl Drop for Counted {
     }
 }
 
+/// A request without a reply yet.
+pub(crate) struct Requested<'a> {
+    metrics: &'a Metrics,
+    began: Instant,
+    _open: Counted,
+}
+
+impl Requested<'_> {
+    /// This is its reply.
+    pub(crate) fn replied(self, status: StatusCode) {
+        self.metrics.replied(status, self.began.elapsed());
+    }
+}
+
 impl Metrics {
     pub(crate) fn turned_away(&self) {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A request has come, and is open until this is dropped.
+    pub(crate) fn request(&self) -> Requested<'_> {
+        Requested { metrics: self, began: Instant::now(), _open: Counted::among(&self.open) }
     }
 
     /// A stream of events is open.
@@ -64,16 +82,6 @@ impl Metrics {
             self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         }
     }
-}
-
-/// Counts every reply.
-pub(crate) async fn count(State(site): State<Site>, request: Request, next: Next) -> Response {
-    let began = Instant::now();
-    // A client that goes away takes its request with it: this is dropped then, too.
-    let _open = Counted::among(&site.metrics.open);
-    let response = next.run(request).await;
-    site.metrics.replied(response.status(), began.elapsed());
-    response
 }
 
 pub(crate) async fn metrics(State(site): State<Site>) -> Response {

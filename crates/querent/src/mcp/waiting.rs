@@ -50,6 +50,8 @@ pub(crate) async fn wait(call: &Call, id: &QuestionId, patience: Patience) -> Re
         return Err(Halt::Other(Box::new(form.into())));
     }
     let mut offer = Offer::make(call, &question).await;
+    // Thousands may wait, and each question can be read again.
+    drop(question);
     let outcome = until_settled(call, id, patience, &mut offer).await;
     if let Some(offer) = offer {
         offer.withdraw().await;

@@ -87,7 +87,7 @@ async fn ask(call: Call) -> Result<Said, Refusal> {
     let ask: Ask = call.read_without(&["item", "from", "wait"])?;
     let by = call.speaks(from)?;
     let envelope = call.tell(Call::command(call.item(item)?, by, Action::Ask(Box::new(ask)))).await;
-    let (hub, Some(patience)) = (&call.hub, wait.map(patience)) else { return Ok(envelope.into()) };
+    let (hub, Some(patience)) = (&call.site.hub, wait.map(patience)) else { return Ok(envelope.into()) };
     let Ok(asked) = envelope.read::<AskReply>() else { return Ok(envelope.into()) };
     hub.await_answer(&asked.question_id, Some(patience)).await?;
     let reply = now(hub, &asked.question_id)?;
@@ -119,7 +119,7 @@ async fn await_answer(call: Call) -> Result<Said, Refusal> {
     }
     let Args { id, timeout } = call.read()?;
     let timeout = patience(timeout.unwrap_or(Span::seconds(60)));
-    Ok(match call.hub.await_answer(&id, Some(timeout)).await? {
+    Ok(match call.site.hub.await_answer(&id, Some(timeout)).await? {
         Awaited::Settled(reply) => Said::new(&reply),
         Awaited::TimedOut { question_id, status } => {
             Said::new(&json!({ "question_id": question_id, "status": status, "timed_out": true }))

@@ -175,7 +175,7 @@ fn listed(call: &Call) -> Result<Said, Refusal> {
         next_cursor: Option<String>,
     }
     let Args { item, status, limit, cursor } = call.read()?;
-    let found = call.hub.assumptions(item.as_ref(), status)?;
+    let found = call.site.hub.assumptions(item.as_ref(), status)?;
     let place = |it: &querent_core::Assumption| {
         let judged = it.status != querent_core::AssumptionStatus::Standing;
         let (risk, confidence) = (std::cmp::Reverse(it.risk_if_wrong.level), std::cmp::Reverse(it.confidence));

@@ -6,7 +6,7 @@ use querent_core::{
     Action, AgentName, Code, Command, Envelope, ItemId, OperationId, Party, ProjectPath, Refusal, SharedAction,
     SharedCommand, Span, Via,
 };
-use querent_hub::{Handle, Project};
+use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -21,8 +21,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// A call of a route.
 pub(super) struct Call {
-    pub(super) hub: Handle,
-    pub(super) project: Project,
+    pub(super) site: Site,
     pub(super) who: Who,
     /// What was said in the path, the query and the body.
     given: Map<String, Value>,
@@ -59,8 +58,7 @@ impl Call {
             Some(tag) if route.verb == Verb::Post && !tag.is_empty() => version(route, tag)?,
             _ => None,
         };
-        let (hub, project) = (site.hub.clone(), site.project.clone());
-        Ok(Self { hub, project, who, given, operation: operation.transpose()?, version })
+        Ok(Self { site: site.clone(), who, given, operation: operation.transpose()?, version })
     }
 
     /// What was said, in the shape that the route takes.
@@ -70,9 +68,9 @@ impl Call {
 
     /// The same without the fields that were taken out before.
     pub(super) fn read_without<T: DeserializeOwned>(&self, taken: &[&str]) -> Result<T, Refusal> {
-        let mut given = self.given.clone();
-        given.retain(|name, _| !taken.contains(&name.as_str()));
-        serde_path_to_error::deserialize(Value::Object(given)).map_err(|error| {
+        let given = self.given.iter().filter(|(name, _)| !taken.contains(&name.as_str()));
+        let given = MapDeserializer::<_, serde_json::Error>::new(given.map(|(name, value)| (name.as_str(), value)));
+        serde_path_to_error::deserialize(given).map_err(|error| {
             let place = error.path().to_string();
             let message: String = format!("`{place}` does not fit: {}", error.inner()).chars().take(2_000).collect();
             Refusal::invalid(&place, message, "see the schema of the request in /openapi.json")
@@ -93,12 +91,12 @@ impl Call {
 
     /// The item that is meant: the named one, else the only one that has not ended.
     pub(super) fn item(&self, named: Option<ItemId>) -> Result<ItemId, Refusal> {
-        named.map_or_else(|| self.hub.only_item(), Ok)
+        named.map_or_else(|| self.site.hub.only_item(), Ok)
     }
 
     /// The files that are meant, from the project's root.
     pub(super) fn path(&self, given: &str) -> Result<ProjectPath, Refusal> {
-        self.project.path(self.project.root(), given)
+        self.site.project.path(self.site.project.root(), given)
     }
 
     /// A command on an item.
@@ -108,7 +106,7 @@ impl Call {
 
     /// Carries out a command, without a thread that waits for the disk.
     pub(super) async fn tell(&self, command: Command) -> Envelope {
-        self.hub.execute_later(command, self.version, self.operation.clone()).await
+        self.site.hub.execute_later(command, self.version, self.operation.clone()).await
     }
 
     /// Carries out a command on an item, where it may block.
@@ -119,13 +117,13 @@ impl Call {
     /// The same, for a route that has more to do with the reply.
     pub(super) fn envelope(&self, item: ItemId, by: Party, action: Action) -> Envelope {
         let command = Self::command(item, by, action);
-        self.hub.execute_at(&command, self.version, self.operation.clone())
+        self.site.hub.execute_at(&command, self.version, self.operation.clone())
     }
 
     /// Carries out a command that is about what all items share.
     pub(super) fn execute_shared(&self, by: Party, action: SharedAction) -> Said {
         let command = SharedCommand { by, via: Via::Http, action };
-        self.hub.execute_shared(&command, self.operation.clone()).into()
+        self.site.hub.execute_shared(&command, self.operation.clone()).into()
     }
 }
 

@@ -91,7 +91,7 @@ fn deliveries(call: &Call) -> Result<Said, Refusal> {
         next_cursor: Option<String>,
     }
     let Args { item, status, all, limit, cursor } = call.read()?;
-    let mut found = call.hub.deliveries(item.as_ref(), all)?;
+    let mut found = call.site.hub.deliveries(item.as_ref(), all)?;
     found.retain(|it| status.is_none_or(|status| it.status == status));
     found.sort_by(|a, b| a.effect.cmp(&b.effect));
     let page = paging::sorted(found, |it| Place(it.effect.clone()), cursor.as_deref(), paging::limit(limit))?;

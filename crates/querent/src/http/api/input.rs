@@ -3,10 +3,10 @@
 
 use std::error::Error;
 
-use axum::body::{Bytes, to_bytes};
-use axum::extract::{RawPathParams, Request};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, HeaderMap};
+use axum::http::request::Parts;
 use axum::response::Response;
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
@@ -24,6 +24,8 @@ const LARGEST: usize = 1 << 20;
 pub(super) struct Checked {
     pub(super) route: &'static Route,
     pub(super) fields: Vec<Field>,
+    /// The parts of its path.
+    parts: Vec<&'static str>,
     /// Of all that it takes; none if the schema itself were wrong, which a test rules out.
     validator: Option<Validator>,
 }
@@ -39,7 +41,19 @@ impl Checked {
             }
         }
         let validator = jsonschema::validator_for(&object(fields.iter())).ok();
-        Self { route, fields, validator }
+        Self { route, fields, parts: route.path.split('/').collect(), validator }
+    }
+
+    /// Whether a path below the root is this one's.
+    pub(super) fn is_at(&self, path: &str) -> bool {
+        let fits = |part: &str, given: &str| if part.starts_with('{') { !given.is_empty() } else { part == given };
+        path.split('/').count() == self.parts.len()
+            && self.parts.iter().zip(path.split('/')).all(|(part, given)| fits(part, given))
+    }
+
+    /// What such a path names, as it is encoded.
+    pub(super) fn params<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
+        self.parts.iter().zip(path.split('/')).filter_map(|(part, given)| Some((name(part)?, given)))
     }
 
     /// The schema of the body; none for a route that takes none.
@@ -48,15 +62,17 @@ impl Checked {
     }
 
     /// What a request says.
-    pub(super) async fn read(&self, params: &RawPathParams, request: Request) -> Result<Map<String, Value>, Response> {
+    pub(super) async fn read(&self, path: &str, head: &Parts, body: Body) -> Result<Map<String, Value>, Response> {
         let refused = |refusal: Refusal| Said::refused(&refusal).response(None);
-        let query = self.query(request.uri().query().unwrap_or_default()).map_err(refused)?;
+        let query = self.query(head.uri.query().unwrap_or_default()).map_err(refused)?;
         let mut given = match self.route.verb {
             Verb::Get => query,
-            Verb::Post => self.body(request).await?,
+            Verb::Post => self.body(&head.headers, body).await?,
         };
-        for (name, value) in params {
-            given.insert(name.to_owned(), Value::String(value.to_owned()));
+        for (name, value) in self.params(path) {
+            let malformed = || Refusal::invalid("path", "the path is not encoded as UTF-8", "percent-encode it");
+            let value = decoded(value, false).ok_or_else(malformed).map_err(refused)?;
+            given.insert(name.to_owned(), Value::String(value));
         }
         given.sort_keys();
         let mut given = self.checked(given).map_err(refused)?;
@@ -68,7 +84,9 @@ impl Checked {
         let mut given = Map::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let (name, value) = (decoded(name)?, decoded(value)?);
+            let malformed = || Refusal::invalid("query", "the query is not encoded as UTF-8", "percent-encode it");
+            let [name, value] = [name, value].map(|it| decoded(it, true).ok_or_else(malformed));
+            let (name, value) = (name?, value?);
             let known = self.fields.iter().filter(|it| !it.in_path && self.route.verb == Verb::Get);
             let Some(field) = known.clone().find(|it| it.name == name) else {
                 return Err(unknown(&name, known.map(|it| it.name), "query parameter"));
@@ -80,12 +98,12 @@ impl Checked {
         Ok(given)
     }
 
-    async fn body(&self, request: Request) -> Result<Map<String, Value>, Response> {
+    async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Response> {
         let refused = |refusal: Refusal| Said::refused(&refusal).response(None);
-        let is_json = request.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).is_some_and(|it| {
+        let is_json = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).is_some_and(|it| {
             it.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
         });
-        let bytes = to_bytes(request.into_body(), LARGEST).await.map_err(|error| unread(&error))?;
+        let bytes = to_bytes(body, LARGEST).await.map_err(|error| unread(&error))?;
         if bytes.is_empty() {
             return Ok(Map::new());
         }
@@ -123,6 +141,11 @@ impl Checked {
             format!("`{place}` does not fit: {}", words(&fault.to_string(), fault.kind())).chars().take(500).collect();
         Err(Refusal::invalid(&place, message, "see the schema of the request in /openapi.json"))
     }
+}
+
+/// What a part of a path that is filled in by the caller is called.
+fn name(part: &'static str) -> Option<&'static str> {
+    part.strip_prefix('{')?.strip_suffix('}')
 }
 
 /// What is wrong, without the words of a regular expression.
@@ -193,24 +216,23 @@ fn unread(error: &axum::Error) -> Response {
     Said::refused(&refusal).response(None)
 }
 
-/// A part of a query as it was before it was encoded.
-fn decoded(text: &str) -> Result<String, Refusal> {
-    let malformed = || Refusal::invalid("query", "the query is not encoded as UTF-8", "percent-encode it");
+/// A part of a path or a query as it was before it was encoded; in a query a plus is a space.
+fn decoded(text: &str, is_query: bool) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
         match byte {
-            b'+' => bytes.push(b' '),
+            b'+' if is_query => bytes.push(b' '),
             b'%' => {
                 let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
                 let (high, low) = (digit(rest.next()), digit(rest.next()));
                 let value = high.zip(low).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-                bytes.push(value.ok_or_else(malformed)?);
+                bytes.push(value?);
             }
             _ => bytes.push(byte),
         }
     }
-    String::from_utf8(bytes).map_err(|_| malformed())
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
@@ -219,9 +241,10 @@ mod tests {
 
     #[test]
     fn a_query_is_read_as_it_was_before_it_was_encoded() {
-        assert_eq!(decoded("human%3Aalice+b").unwrap(), "human:alice b");
+        assert_eq!(decoded("human%3Aalice+b", true).unwrap(), "human:alice b");
+        assert_eq!(decoded("human%3Aalice+b", false).unwrap(), "human:alice+b");
         for broken in ["%", "%2", "%zz", "%ff"] {
-            assert!(decoded(broken).is_err(), "{broken}");
+            assert!(decoded(broken, true).is_none(), "{broken}");
         }
     }
 

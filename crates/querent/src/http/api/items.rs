@@ -193,7 +193,7 @@ fn add(call: &Call) -> Result<Said, Refusal> {
 
 fn listed(call: &Call) -> Result<Said, Refusal> {
     let Paging { limit, cursor } = call.read()?;
-    let items = call.hub.items()?;
+    let items = call.site.hub.items()?;
     let page = paging::sorted(items, |it| it.id.clone(), cursor.as_deref(), paging::limit(limit))?;
     let Page { entries, next } = page;
     Ok(Said::new(&Items { items: entries.iter().map(ItemView::of).collect(), next_cursor: next }))
@@ -204,7 +204,7 @@ fn show(call: &Call) -> Result<Said, Refusal> {
     struct Args {
         id: ItemId,
     }
-    let item = call.hub.item(&call.read::<Args>()?.id)?;
+    let item = call.site.hub.item(&call.read::<Args>()?.id)?;
     Ok(Said::new(&ItemReply { item: ItemView::of(&item) }).at(item.version))
 }
 

@@ -100,7 +100,7 @@ fn listed(call: &Call) -> Result<Said, Refusal> {
         next_cursor: Option<String>,
     }
     let Args { status, limit, cursor } = call.read()?;
-    let knowledge = call.hub.knowledge()?;
+    let knowledge = call.site.hub.knowledge()?;
     let mut found: Vec<&Learned> = knowledge.learned.values().collect();
     found.retain(|it| status.is_none_or(|status| it.status == status));
     found.sort_by_key(|it| (it.status, it.id));
@@ -119,7 +119,7 @@ fn show(call: &Call) -> Result<Said, Refusal> {
         learned: LearnedView<'a>,
     }
     let Args { id } = call.read()?;
-    let knowledge = call.hub.knowledge()?;
+    let knowledge = call.site.hub.knowledge()?;
     let learned = knowledge.learned.get(&id.0).ok_or_else(|| {
         let message = format!("there is no learned answer `{id}`");
         Refusal::new(Code::InvalidInput, message, "list them: GET /api/v1/learned")

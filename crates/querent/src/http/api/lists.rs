@@ -119,7 +119,7 @@ fn state(call: &Call) -> Result<Said, Refusal> {
     let Paging { limit, cursor } = call.read()?;
     let mut last: Option<Seat> = None;
     let mut seated = Vec::new();
-    for session in call.hub.sessions()? {
+    for session in call.site.hub.sessions()? {
         let place = last.take().filter(|seat| seat.item == session.item).map_or(1, |seat| seat.place + 1);
         let seat = Seat { item: session.item.clone(), place };
         last = Some(seat.clone());
@@ -132,7 +132,7 @@ fn state(call: &Call) -> Result<Said, Refusal> {
 
 fn ready(call: &Call) -> Result<Said, Refusal> {
     let Paging { limit, cursor } = call.read()?;
-    let items = call.hub.ready()?;
+    let items = call.site.hub.ready()?;
     let Page { entries, next } = paging::sorted(items, |it| it.id.clone(), cursor.as_deref(), paging::limit(limit))?;
     Ok(Said::new(&Items { items: entries, next_cursor: next }))
 }
@@ -155,7 +155,7 @@ fn events(call: &Call) -> Result<Said, Refusal> {
     let limit = paging::limit(limit);
     let mut events: Vec<Arc<Record>> = Vec::new();
     let mut more = false;
-    call.hub.records(since, &mut |record| {
+    call.site.hub.records(since, &mut |record| {
         more = events.len() == limit;
         if !more {
             events.push(record);
@@ -173,7 +173,7 @@ fn digest(call: &Call) -> Result<Said, Refusal> {
         item: Option<ItemId>,
     }
     let Args { since, item } = call.read()?;
-    Ok(Said::new(&call.hub.digest(since.unwrap_or(Span::minutes(7 * 24 * 60)), item.as_ref())?))
+    Ok(Said::new(&call.site.hub.digest(since.unwrap_or(Span::minutes(7 * 24 * 60)), item.as_ref())?))
 }
 
 fn digested() -> Value {

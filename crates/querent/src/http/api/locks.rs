@@ -71,7 +71,7 @@ is asked for again is renewed. Locks end with their session.",
         example: "",
         reply: locked,
         versioned: false,
-        run: Run::Now(|call| Ok(Said::new(&call.hub.locks()?))),
+        run: Run::Now(|call| Ok(Said::new(&call.site.hub.locks()?))),
     },
     Route {
         verb: Verb::Post,
@@ -130,7 +130,7 @@ impl Args {
             (None, Party::Agent(agent)) => SessionId::of(agent, &call.item(self.item)?),
             (None, _) => return Err(Refusal::invalid("session", "no session is named", "name it: engineer@42")),
         };
-        let owner = call.hub.agent_of(&session)?;
+        let owner = call.site.hub.agent_of(&session)?;
         if by.agent().is_some_and(|agent| *agent != owner) {
             let message = format!("the session is {owner}'s, not {by}'s");
             return Err(Refusal::new(Code::NotOwner, message, format!("{owner} or a human may do this")));
@@ -150,14 +150,14 @@ async fn lock(call: Call) -> Result<Said, Refusal> {
     .await?;
     let operation = call.operation.clone();
     Ok(match wait {
-        Some(span) => call.hub.lock_within(&wanted, patience(span), operation).await?.into(),
-        None => on_thread(move || call.hub.lock(&wanted, operation)).await?.into(),
+        Some(span) => call.site.hub.lock_within(&wanted, patience(span), operation).await?.into(),
+        None => on_thread(move || call.site.hub.lock(&wanted, operation)).await?.into(),
     })
 }
 
 fn unlock(call: &Call) -> Result<Said, Refusal> {
     let (session, paths) = call.read::<Args>()?.resolve(call)?;
-    Ok(call.hub.unlock(&session, paths, Via::Http, call.operation.clone())?.into())
+    Ok(call.site.hub.unlock(&session, paths, Via::Http, call.operation.clone())?.into())
 }
 
 fn own(call: &Call) -> Result<Said, Refusal> {

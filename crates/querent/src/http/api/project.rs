@@ -60,7 +60,7 @@ what was learned from people's answers.",
             shaped([("healthy", flag("All is well")), ("findings", list(finding))], &[])
         },
         versioned: false,
-        run: Run::Now(|call| Ok(Said::new(&doctor(&call.project, false)?))),
+        run: Run::Now(|call| Ok(Said::new(&doctor(&call.site.project, false)?))),
     },
 ];
 
@@ -96,8 +96,8 @@ fn context(call: &Call) -> Result<Said, Refusal> {
     }
     let Args { item, agent } = call.read()?;
     let agent = call.agent(agent)?;
-    let (item, open, answered) = call.hub.context(&call.item(item)?, &agent)?;
-    let knowledge = call.hub.knowledge()?;
+    let (item, open, answered) = call.site.hub.context(&call.item(item)?, &agent)?;
+    let knowledge = call.site.hub.knowledge()?;
     Ok(Said::new(&Context::new(&item, &agent, &open, &answered, &knowledge)))
 }
 
@@ -112,6 +112,6 @@ fn guided(call: &Call) -> Result<Said, Refusal> {
         text: &'a str,
     }
     let Args { agent } = call.read()?;
-    let guide = guide(call.hub.rules()?.as_ref(), agent.as_ref())?;
+    let guide = guide(call.site.hub.rules()?.as_ref(), agent.as_ref())?;
     Ok(Said::new(&Reply { guide: &guide, text: &guide.markdown() }))
 }

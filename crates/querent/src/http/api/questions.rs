@@ -128,7 +128,7 @@ fn many() -> Value {
 }
 
 fn listed(call: &Call) -> Result<Said, Refusal> {
-    let found = call.read::<Wanted>()?.find(&call.hub)?;
+    let found = call.read::<Wanted>()?.find(&call.site.hub)?;
     Ok(Said::new(&Listed::of(&found)))
 }
 
@@ -144,7 +144,7 @@ fn show(call: &Call) -> Result<Said, Refusal> {
         parked: Option<ParkedView>,
     }
     let Args { id } = call.read()?;
-    let (question, item) = call.hub.question_and_item(&id)?;
+    let (question, item) = call.site.hub.question_and_item(&id)?;
     let parked = ParkedView::of(&item, id.number);
     let question = QuestionView { question: &question, with_thread: true };
     Ok(Said::new(&Reply { question, parked }).at(item.version))

@@ -47,7 +47,7 @@ for. What a question needs and the data lacks refuses the call, and then nothing
         example: "",
         reply: installed,
         versioned: false,
-        run: Run::Now(|call| Ok(Said::new(&Triggers::of(&call.project)?))),
+        run: Run::Now(|call| Ok(Said::new(&Triggers::of(&call.site.project)?))),
     },
 ];
 
@@ -88,5 +88,5 @@ fn fire(call: &Call) -> Result<Said, Refusal> {
     let Args { event, item, from, phase, data } = call.read()?;
     let by = call.speaks(from)?;
     let happening = Happening { item: call.item(item)?, by, event, phase, data };
-    Ok(Said::new(&call.hub.fire(&happening, call.operation.as_ref())?))
+    Ok(Said::new(&call.site.hub.fire(&happening, call.operation.as_ref())?))
 }

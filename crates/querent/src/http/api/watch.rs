@@ -94,7 +94,7 @@ fn monitor(call: &Call) -> Result<Said, Refusal> {
         findings: T,
     }
     let Args { dry_run } = call.read()?;
-    Ok(Said::new(&Reply { findings: call.hub.monitor(dry_run)? }))
+    Ok(Said::new(&Reply { findings: call.site.hub.monitor(dry_run)? }))
 }
 
 fn alerts(call: &Call) -> Result<Said, Refusal> {
@@ -111,7 +111,7 @@ fn alerts(call: &Call) -> Result<Said, Refusal> {
         next_cursor: Option<String>,
     }
     let Args { all, limit, cursor } = call.read()?;
-    let mut found = call.hub.alerts()?;
+    let mut found = call.site.hub.alerts()?;
     found.retain(|alert| all || !alert.acknowledged);
     let page = paging::sorted(found, |it| it.id, cursor.as_deref(), paging::limit(limit))?;
     Ok(Said::new(&Reply { alerts: page.entries, next_cursor: page.next }))
@@ -136,9 +136,9 @@ fn beat(call: &Call) -> Result<Said, Refusal> {
     }
     let Args { component: name, stop } = call.read()?;
     if stop {
-        call.hub.still(&name)?;
+        call.site.hub.still(&name)?;
         return Ok(Said::new(&json!({ "at": null, "component": name, "session": null })));
     }
-    let is_session = call.hub.beat(&name)?;
-    Ok(Said::new(&json!({ "at": call.hub.now(), "component": name, "session": is_session.then_some(&name) })))
+    let is_session = call.site.hub.beat(&name)?;
+    Ok(Said::new(&json!({ "at": call.site.hub.now(), "component": name, "session": is_session.then_some(&name) })))
 }

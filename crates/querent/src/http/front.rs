@@ -1,0 +1,41 @@
+//! What becomes of a request: it is counted, passes the guard, and goes to the API or to whatever else has its path.
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use tower_service::Service;
+
+use super::{Site, api, guard};
+
+/// Where requests come in.
+#[derive(Clone)]
+pub(super) struct Front {
+    site: Site,
+    /// All that is not the API. That has its own table, and no need for the layers that a router puts around everything.
+    routes: Router,
+}
+
+impl Front {
+    pub(super) fn new(site: Site, routes: Router) -> Self {
+        Self { site, routes }
+    }
+
+    pub(super) async fn answer(mut self, peer: SocketAddr, request: Request) -> Response {
+        // A client that goes away takes its request with it: this is dropped then, too.
+        let counted = self.site.metrics.request();
+        let response = match guard::guard(&self.site, peer, request).await {
+            Ok((who, request)) if api::has(request.uri().path()) => api::answer(&self.site, who, request).await,
+            Ok((who, mut request)) => {
+                if let Some(who) = who {
+                    request.extensions_mut().insert(who);
+                }
+                self.routes.call(request).await.into_response()
+            }
+            Err(response) => response,
+        };
+        counted.replied(response.status());
+        response
+    }
+}
