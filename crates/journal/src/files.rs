@@ -10,6 +10,7 @@ mod commit;
 mod disk;
 mod doctor;
 mod flush;
+mod gate;
 mod layout;
 mod ledger;
 mod lock;
@@ -20,6 +21,7 @@ mod reader;
 mod recover;
 mod scan;
 mod seat;
+mod slate;
 mod store;
 mod syncs;
 mod view;
@@ -55,10 +57,21 @@ pub struct Options {
     pub patience: Duration,
     /// How large a segment of the log grows, in bytes. The same for all who use the journal.
     pub segment_limit: u64,
+    /// When a process gets a slate: another place for the last lines, which is synced faster than the log.
+    pub slate: SlateOptions,
     /// Where the files are: the system's disk, or one that stands in for it.
     pub disk: Arc<dyn Disk>,
     /// Called at every step of a write; an error, or the end of the process, there must lose nothing. For tests.
     pub fault: Option<Fault>,
+}
+
+/// When a process gets a slate, and how large it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlateOptions {
+    /// So many commits of its own in a row make one worth its while.
+    pub after: u32,
+    /// In bytes. The log is synced whenever it is full.
+    pub length: usize,
 }
 
 /// What a test does at a step.
@@ -136,6 +149,7 @@ impl Options {
             ledgers: Ledgers::Prompt,
             patience: Duration::from_secs(5),
             segment_limit: 64 << 20,
+            slate: SlateOptions { after: 8, length: 256 << 10 },
             disk: Arc::new(Os),
             fault: None,
         }
@@ -223,17 +237,9 @@ impl Files {
     }
 
     /// The lines after `since`, if they are at hand: at most so many, up to the line `last`.
-    fn lines_at_hand(&self, since: u64, last: &mut u64) -> Option<Vec<Arc<Entry>>> {
-        let mut view = hold(&self.shared.view);
-        let known = view.as_mut()?;
-        if !known.follow(&self.shared.layout).is_ok_and(|is_there| is_there) {
-            *view = None;
-            self.shared.begin_anew();
-            return None;
-        }
-        self.shared.saw(known.place.seq);
-        *last = (*last).min(known.place.seq);
-        let lines = known.lines_since(since)?.take_while(|entry| entry.head.seq <= *last);
+    fn lines_at_hand(&self, since: u64, last: u64) -> Option<Vec<Arc<Entry>>> {
+        let view = hold(&self.shared.view);
+        let lines = view.as_ref()?.lines_since(since)?.take_while(|entry| entry.head.seq <= last);
         Some(lines.take(MOST_LINES).map(Arc::clone).collect())
     }
 
@@ -286,8 +292,9 @@ impl Journal for Files {
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
         let layout = &self.shared.layout;
-        let (mut since, mut last) = (since, u64::MAX);
-        while let Some(lines) = self.lines_at_hand(since, &mut last) {
+        // What the view does not show is not durable yet. Whoever makes the view puts the log in order first, if the power was cut.
+        let (mut since, last) = (since, self.look(Look::Anew, |view| view.place.seq)?);
+        while let Some(lines) = self.lines_at_hand(since, last) {
             for entry in &lines {
                 if !each(Arc::clone(entry.shared_record(layout)?)) {
                     return Ok(());
@@ -300,21 +307,21 @@ impl Journal for Files {
         }
         let known = hold(&self.shared.stops).range(..=since).next_back().map(|(_, place)| *place);
         let from = known.filter(|place| place.is_in(layout)).unwrap_or_else(|| scan::segment_of(layout, since));
-        let mut last = from;
+        let mut reached = from;
         // `each` may stop early; the scan has no other way to end before the end.
         let mut stopped = false;
         let scanned = scan::scan(layout, from, |entry| {
             let place = entry.place;
-            self.shared.saw(place.seq);
-            if place.seq > since && !each(Arc::clone(entry.shared_record(layout)?)) {
+            let is_over = place.seq > last || (place.seq > since && !each(Arc::clone(entry.shared_record(layout)?)));
+            if is_over {
                 stopped = true;
                 return Err(Error::io("read", layout.dir())(io::ErrorKind::Interrupted.into()));
             }
-            last = place;
+            reached = place;
             Ok(())
         });
         let mut stops = hold(&self.shared.stops);
-        stops.insert(last.seq, last);
+        stops.insert(reached.seq, reached);
         if stops.len() > MOST_STOPS {
             stops.pop_first();
         }

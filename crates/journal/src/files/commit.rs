@@ -1,7 +1,6 @@
 //! Committing: one thread for all that wait, one write, one sync; and the thread that lets the ledgers follow.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,17 +10,18 @@ use querent_core::Envelope;
 
 use super::disk::{DiskFile, Identity, Open};
 use super::flush::{Flushed, LedgersLock};
+use super::gate::{Gate, Waiting};
 use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
 use super::scan::Entry;
-use super::seat::{Bell, seat};
+use super::slate::{Slate, Wrote};
 use super::store::Store;
 use super::syncs::Syncs;
 use super::view::View;
 use super::watch::Watcher;
 use super::{Ledgers, Options, Step, recover};
-use crate::{Attempt, Done, Error, Update};
+use crate::Error;
 
 /// How many lines the ledgers may be behind before they follow although it is not quiet, and before writers wait for them.
 const FAR_BEHIND: usize = 8_192;
@@ -35,9 +35,10 @@ const QUIET: Duration = Duration::from_millis(100);
 pub(crate) struct Shared {
     pub(crate) layout: Layout,
     options: Options,
-    gate: Mutex<Gate>,
+    pub(crate) gate: Mutex<Gate>,
     pub(crate) writer: Mutex<Writer>,
-    /// Held while this process syncs: whoever needs what is being synced waits, and need not sync it again.
+    /// Held from when this process has written until that is durable and shown: whoever needs it waits, and need not sync it
+    /// again. Never waited for by one who holds the writer, but by the one who has just written.
     syncing: Mutex<()>,
     /// The last line that is known to be durable, and the last one that anybody in this process has read.
     synced: AtomicU64,
@@ -52,54 +53,28 @@ pub(crate) struct Shared {
     lag: Mutex<Lag>,
     woken: Condvar,
     /// The thread that commits for those who wait on none is to lead.
-    summoned: Condvar,
+    pub(crate) summoned: Condvar,
 }
 
-/// Where updates of this process wait for each other: one thread commits for all that wait.
-#[derive(Default)]
-struct Gate {
-    waiting: Vec<Waiting>,
-    busy: bool,
-    /// Whether the clerk is to lead, and whether it is to end.
-    summons: bool,
-    closing: bool,
-}
-
-/// An update, and who is told what became of it.
-struct Waiting {
-    update: Update,
-    whom: Whom,
-}
-
-/// Who waits for an update.
-enum Whom {
-    /// A thread, which is told its turn.
-    Thread(Bell<Turn>),
-    /// Nobody: it is called back. The clerk leads in its place.
-    Callback(Done),
-}
-
-impl Whom {
-    fn tell(self, done: Result<Envelope, Error>) {
-        match self {
-            Self::Thread(bell) => bell.tell(Turn::Done(done)),
-            Self::Callback(call) => call(done),
-        }
-    }
-}
-
-/// What a thread that waits is told.
-enum Turn {
-    /// Commit, for all that wait.
-    Lead,
-    /// It is committed, or could not be.
-    Done(Result<Envelope, Error>),
+/// What is written and not durable yet.
+struct Pending<'a> {
+    wrote: Wrote,
+    /// The end of the log, and its segment.
+    place: Place,
+    file: Arc<dyn DiskFile>,
+    identity: Identity,
+    /// The lines that those who read have not seen, and the one before them.
+    unshown: (Place, Vec<Arc<Entry>>),
+    /// How many lines the ledgers do not hold.
+    behind: usize,
+    syncing: MutexGuard<'a, ()>,
 }
 
 /// Who writes to the log.
 pub(crate) struct Writer {
     lock: Option<Lock>,
     pub(crate) store: Option<Store>,
+    slate: Slate,
 }
 
 /// What the thread that lets the ledgers follow must know.
@@ -137,9 +112,9 @@ impl Shared {
     pub(crate) fn new(dir: &Path, options: Options) -> Self {
         Self {
             layout: Layout::new(dir, Arc::clone(&options.disk), options.segment_limit),
-            options,
             gate: Mutex::default(),
-            writer: Mutex::new(Writer { lock: None, store: None }),
+            writer: Mutex::new(Writer { lock: None, store: None, slate: Slate::new(options.slate) }),
+            options,
             syncing: Mutex::default(),
             synced: AtomicU64::new(0),
             seen: AtomicU64::new(0),
@@ -166,76 +141,24 @@ impl Shared {
         self.woken.notify_all();
     }
 
-    /// Waits until the update is committed, by this thread or by another that commits for it.
-    pub(crate) fn update(&self, update: Update) -> Result<Envelope, Error> {
-        self.enter(hold(&self.gate), update)
-    }
-
-    /// Commits the update on this thread, unless another one commits.
-    pub(crate) fn attempt(&self, update: Update) -> Attempt {
-        let gate = hold(&self.gate);
-        if gate.busy { Attempt::Busy(update) } else { Attempt::Done(self.enter(gate, update)) }
-    }
-
-    fn enter(&self, mut gate: MutexGuard<'_, Gate>, update: Update) -> Result<Envelope, Error> {
-        let (bell, seat) = seat();
-        let lead = !std::mem::replace(&mut gate.busy, true);
-        gate.waiting.push(Waiting { update, whom: Whom::Thread(bell) });
-        drop(gate);
-        if lead {
-            self.lead();
-        }
-        loop {
-            match seat.wait() {
-                Some(Turn::Done(done)) => return done,
-                Some(Turn::Lead) => self.lead(),
-                None => {
-                    let lost = io::Error::other("the thread that wrote for others ended");
-                    return Err(Error::io("write", self.layout.dir())(lost));
-                }
-            }
-        }
-    }
-
-    /// Has the update committed by somebody else, who calls back.
-    pub(crate) fn submit(&self, update: Update, done: Done) {
-        let mut gate = hold(&self.gate);
-        gate.waiting.push(Waiting { update, whom: Whom::Callback(done) });
-        if !std::mem::replace(&mut gate.busy, true) {
-            gate.summons = true;
-            drop(gate);
-            self.summoned.notify_one();
-        }
-    }
-
-    /// The life of the clerk: the thread that commits for those who wait on none.
-    pub(crate) fn serve_callers(&self) {
-        let mut gate = hold(&self.gate);
-        loop {
-            if std::mem::take(&mut gate.summons) {
-                drop(gate);
-                self.lead();
-                gate = hold(&self.gate);
-            } else if gate.closing {
-                return;
-            } else {
-                gate = self.summoned.wait(gate).unwrap_or_else(PoisonError::into_inner);
-            }
-        }
-    }
-
-    /// Commits all that wait, and tells each; then another leads, if more have come.
-    fn lead(&self) {
-        let _passing = Passing(self);
-        let mut waiting = std::mem::take(&mut hold(&self.gate).waiting);
-        match self.commit(&mut waiting) {
-            Ok(replies) => waiting.into_iter().zip(replies).for_each(|(it, reply)| it.whom.tell(Ok(reply))),
-            Err(error) => waiting.into_iter().for_each(|it| it.whom.tell(Err(error.again()))),
-        }
-    }
-
     /// Writes all of these as one, and makes them durable with one sync, outside the lock.
-    fn commit(&self, waiting: &mut [Waiting]) -> Result<Vec<Envelope>, Error> {
+    pub(crate) fn commit(&self, waiting: &mut [Waiting]) -> Result<Vec<Envelope>, Error> {
+        let (replies, pending) = self.write(waiting)?;
+        let (wrote, behind) = (!matches!(pending.wrote, Wrote::Nothing), pending.behind);
+        let synced = self.sync_and_show(pending).inspect_err(|_| self.expect_nothing());
+        if wrote {
+            self.watcher.wake();
+        }
+        synced?;
+        self.reach(Step::Synced)?;
+        if wrote && self.options.ledgers == Ledgers::Deferred {
+            self.fall_behind(behind);
+        }
+        Ok(replies)
+    }
+
+    /// Runs all of these and writes what they decide.
+    fn write(&self, waiting: &mut [Waiting]) -> Result<(Vec<Envelope>, Pending<'_>), Error> {
         let mut writer = hold(&self.writer);
         let lock = writer.lock(self)?;
         self.reach(Step::Locked)?;
@@ -246,6 +169,7 @@ impl Shared {
         };
         store.catch_up()?;
         store.roll()?;
+        writer.slate.make(&self.layout, &*store.log().file());
         self.reach(Step::CaughtUp)?;
         let mut replies = Vec::with_capacity(waiting.len());
         for it in waiting {
@@ -253,33 +177,51 @@ impl Shared {
         }
         self.reach(Step::Decided)?;
         self.expect(&store);
-        let wrote = store.write().inspect_err(|_| self.expect_nothing())?;
+        let wrote = store.write(&mut writer.slate).inspect_err(|_| self.expect_nothing())?;
+        let (file, identity, place) = (store.log().file(), store.log().identity(), store.log().place);
         let unshown = store.unshown();
-        if let Some(syncs) = self.syncs.get_or_init(|| Syncs::open(&self.layout)).as_ref().filter(|_| wrote) {
-            syncs.wrote(store.log().place, store.log().identity());
+        if let (Some(syncs), Wrote::Log | Wrote::Slate(_)) = (self.syncs(), &wrote) {
+            syncs.wrote(place, identity);
         }
         // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
+        if self.is_late(&store) {
+            // Whoever reads a ledger has seen the lines that made it.
+            self.show(&unshown, &file);
+        }
         let settled = self.follow(&mut store);
         drop(lock);
-        self.reach(Step::Unlocked)?;
-        let (file, identity) = (store.log().file(), store.log().identity());
-        let (place, behind) = (store.log().place, store.behind());
+        self.reach(Step::Unlocked).inspect_err(|_| self.expect_nothing())?;
+        let behind = store.behind();
         writer.store = settled.is_ok().then_some(store);
-        drop(writer);
-        let synced = self.sync_up_to(place, &file, identity);
-        match &synced {
-            Ok(()) => self.show(&unshown, &file),
-            Err(_) => self.expect_nothing(),
+        let syncing = hold(&self.syncing);
+        Ok((replies, Pending { wrote, place, file, identity, unshown, behind, syncing }))
+    }
+
+    /// Makes durable what was written, and shows it to those who read in this process. What stands on the slate continues what
+    /// is durable in the log; a sync of the one log covers every earlier line, whoever wrote it.
+    fn sync_and_show(&self, pending: Pending<'_>) -> Result<(), Error> {
+        let Pending { wrote, place, file, identity, unshown, syncing, .. } = pending;
+        let done = match (&wrote, self.syncs()) {
+            (Wrote::Slate(slate), _) => slate.sync_data(),
+            (_, Some(syncs)) => syncs.sync(place, identity, || file.sync_data()),
+            (_, None) => file.sync_data(),
+        };
+        if done.is_ok() {
+            self.synced.fetch_max(place.seq, Ordering::AcqRel);
+            self.show(&unshown, &file);
         }
-        if wrote {
-            self.watcher.wake();
+        drop(syncing);
+        match (&wrote, &done) {
+            (Wrote::Log, Ok(())) => hold(&self.writer).slate.wipe(place),
+            (Wrote::Slate(_), Err(_)) => hold(&self.writer).slate.give_up(),
+            _ => {}
         }
-        synced?;
-        self.reach(Step::Synced)?;
-        if wrote && self.options.ledgers == Ledgers::Deferred {
-            self.fall_behind(behind);
-        }
-        Ok(replies)
+        done.map_err(Error::io("sync", &self.layout.journal()))
+    }
+
+    /// What this process and others tell each other about their syncs.
+    fn syncs(&self) -> Option<&Syncs> {
+        self.syncs.get_or_init(|| Syncs::open(&self.layout)).as_ref()
     }
 
     /// This process is about to write what was decided. Those who read in it are shown the lines when they are durable; until
@@ -302,18 +244,6 @@ impl Shared {
         if view.as_ref().is_some_and(View::is_forgotten) {
             *view = None;
         }
-    }
-
-    /// A sync of the one log covers every earlier line, whoever wrote it.
-    fn sync_up_to(&self, place: Place, file: &Arc<dyn DiskFile>, identity: Identity) -> Result<(), Error> {
-        let _syncing = hold(&self.syncing);
-        let done = match self.syncs.get().and_then(Option::as_ref) {
-            Some(syncs) => syncs.sync(place, identity, || file.sync_data()),
-            None => file.sync_data(),
-        };
-        done.map_err(Error::io("sync", &self.layout.journal()))?;
-        self.synced.fetch_max(place.seq, Ordering::AcqRel);
-        Ok(())
     }
 
     /// Somebody in this process has read the log up to this line.
@@ -344,14 +274,19 @@ impl Shared {
         Ok(())
     }
 
-    /// Lets what is derived follow, if it should.
-    fn follow(&self, store: &mut Store) -> Result<(), Error> {
-        self.reach(Step::Written)?;
+    /// Whether what is derived must follow before the lock is free.
+    fn is_late(&self, store: &Store) -> bool {
         let late = match self.options.ledgers {
             Ledgers::Prompt => 1,
             Ledgers::Deferred | Ledgers::OnDemand => FARTHEST_BEHIND,
         };
-        if store.behind() < late {
+        store.behind() >= late
+    }
+
+    /// Lets what is derived follow, if it should.
+    fn follow(&self, store: &mut Store) -> Result<(), Error> {
+        self.reach(Step::Written)?;
+        if !self.is_late(store) {
             return Ok(());
         }
         // Somebody else who is at it brings the derived files almost as far.
@@ -413,6 +348,8 @@ impl Shared {
         let plan = store.plan()?;
         writer.store = Some(store);
         drop(writer);
+        // What was just written is durable and shown before there are ledgers of it.
+        drop(hold(&self.syncing));
         let Some(plan) = plan else { return Ok(true) };
         let flushed = plan.carry_out(&lock, &self.layout, &self.options)?;
         drop(lock);
@@ -435,28 +372,6 @@ impl Shared {
 
     fn reach(&self, step: Step) -> Result<(), Error> {
         self.options.reach(step).map_err(Error::io("write", self.layout.dir()))
-    }
-}
-
-/// Lets the next one lead, however the commit ends.
-struct Passing<'a>(&'a Shared);
-
-impl Drop for Passing<'_> {
-    fn drop(&mut self) {
-        let mut gate = hold(&self.0.gate);
-        gate.busy = match gate.waiting.first().map(|next| &next.whom) {
-            // It is told nothing else before it has led.
-            Some(Whom::Thread(bell)) => {
-                bell.tell(Turn::Lead);
-                true
-            }
-            Some(Whom::Callback(_)) => {
-                gate.summons = true;
-                self.0.summoned.notify_one();
-                true
-            }
-            None => false,
-        };
     }
 }
 

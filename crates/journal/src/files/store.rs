@@ -17,6 +17,7 @@ use super::log::Log;
 use super::operations::{self, Index, Start};
 use super::place::Place;
 use super::scan::{self, Entry};
+use super::slate::{Slate, Wrote};
 use super::{Options, recover};
 use crate::{Error, Update};
 
@@ -56,9 +57,7 @@ struct Held {
 impl Store {
     /// Opens the project's files, or brings them in order first.
     pub(crate) fn open(layout: &Layout, options: &Options) -> Result<Self, Error> {
-        let sound = Checkpoint::sound(layout);
-        let index = Index::open(layout)?;
-        let (checkpoint, index) = match (sound, index) {
+        let (checkpoint, index) = match (Checkpoint::sound(layout), Index::open(layout)?) {
             (Some(checkpoint), Some(index)) => (checkpoint, index),
             _ => recover::recover(layout)?,
         };
@@ -188,21 +187,22 @@ impl Store {
         }
     }
 
-    /// Writes what was encoded. If that fails, nothing of it has happened.
-    pub(crate) fn write(&mut self) -> Result<bool, Error> {
+    /// Writes what was encoded, onto the slate too. If that fails, nothing of it has happened.
+    pub(crate) fn write(&mut self, slate: &mut Slate) -> Result<Wrote, Error> {
         if self.buffer.is_empty() {
-            return Ok(false);
+            return Ok(Wrote::Nothing);
         }
-        let (lines, last) = (std::mem::take(&mut self.buffer), self.end());
+        let (lines, before, last) = (std::mem::take(&mut self.buffer), self.log.place, self.end());
         if let Err(error) = self.log.append(&lines, last, &self.options) {
             self.forget();
             return Err(error);
         }
         self.settle();
         self.fresh.clear();
+        let wrote = slate.note(before, last, &lines);
         self.buffer = lines;
         self.buffer.clear();
-        Ok(true)
+        Ok(wrote)
     }
 
     /// Drops what was decided and not written.
@@ -259,8 +259,8 @@ impl Store {
             });
             self.hold(id, state);
         }
-        let opens = |it: &&Arc<Entry>| it.head.version == 1 && it.head.stream.item().is_some();
-        let opened = self.tail.iter().filter(opens).map(|it| it.head.seq).collect();
+        let opens = |it: &&Head| it.version == 1 && it.stream.item().is_some();
+        let opened = self.tail.iter().map(|it| &it.head).filter(opens).map(|it| it.seq).collect();
         let keys_of = |entry: &Arc<Entry>| {
             let (seq, start) = (entry.head.seq, entry.start);
             keys(&entry.head).map(move |key| (seq, key, start))
@@ -338,8 +338,7 @@ impl Store {
             scan::line_at(&self.layout, *start)
                 .is_some_and(|line| line.record.stream == *id && line.record.version == 1)
         };
-        let in_tail = self.tail.iter().any(|entry| entry.head.stream == *id && entry.head.version == 1);
-        if in_tail {
+        if self.tail.iter().any(|entry| entry.head.stream == *id && entry.head.version == 1) {
             return Ok(None);
         }
         Ok(self.find(operations::stream_key(id))?.into_iter().find(opens))
@@ -359,7 +358,7 @@ impl Store {
     }
 }
 
-/// Adds a question to the state: its ledger, and the lines about it that the ledger may not hold.
+/// Adds a question to the state: its ledger, and the lines that the ledger may not hold.
 fn load_question<'a>(
     layout: &Layout,
     state: &mut State,
@@ -422,17 +421,20 @@ mod tests {
     use super::*;
     use crate::conformance::Script;
 
-    /// A writer that is caught up.
     fn writer(layout: &Layout) -> Store {
         let mut store = Store::open(layout, &Options::new("test")).unwrap();
         store.catch_up().unwrap();
         store
     }
 
+    fn write(store: &mut Store) {
+        store.write(&mut Slate::new(Options::new("test").slate)).unwrap();
+    }
+
     fn tell(store: &mut Store, operation: &str, prompt: &str) -> Envelope {
         let ask = Script::ask("42", prompt).unwrap();
         let reply = store.run(&mut Script::new().unwrap().update(operation, &ask)).unwrap();
-        store.write().unwrap();
+        write(store);
         reply
     }
 
@@ -440,7 +442,7 @@ mod tests {
         let mut store = writer(layout);
         let open = Script::open("42").unwrap();
         store.run(&mut Script::new().unwrap().update("op-open", &open)).unwrap();
-        store.write().unwrap();
+        write(&mut store);
         store
     }
 
@@ -489,7 +491,6 @@ mod tests {
         let plan = one.plan().unwrap().unwrap();
         let lock = LedgersLock::take(&layout).unwrap().unwrap();
         plan.carry_out(&lock, &layout, &Options::new("test")).unwrap();
-        drop(lock);
         assert!(all_are_found(&other), "by what it saw itself");
         other.plan().unwrap();
 

@@ -393,7 +393,7 @@ fn lines_after(layout: &Layout, from: Place) -> Result<(VecDeque<Arc<Entry>>, Pl
 mod tests {
     use std::sync::{Mutex, OnceLock};
 
-    use super::super::{Options, Step};
+    use super::super::{Ledgers, Options, Step};
     use super::*;
     use crate::Journal;
     use crate::conformance::Script;
@@ -404,7 +404,7 @@ mod tests {
     }
 
     fn opened(dir: &std::path::Path) -> Files {
-        let files = Files::open(dir, Options { ledgers: super::super::Ledgers::OnDemand, ..Options::new("test") });
+        let files = Files::open(dir, Options { ledgers: Ledgers::OnDemand, ..Options::new("test") });
         Script::new().unwrap().accept(&files, "op-open", &Script::open("42").unwrap()).unwrap();
         files
     }
@@ -439,7 +439,8 @@ mod tests {
                 Ok(())
             }
         };
-        files.get_or_init(|| Files::open(dir.path(), Options { fault: Some(Arc::new(fault)), ..Options::new("test") }));
+        let options = Options { ledgers: Ledgers::OnDemand, fault: Some(Arc::new(fault)), ..Options::new("test") };
+        files.get_or_init(|| Files::open(dir.path(), options));
         let files = files.get().unwrap();
         Script::new().unwrap().accept(files, "op-open", &Script::open("42").unwrap()).unwrap();
         let head = files.read().unwrap().head();

@@ -1,0 +1,143 @@
+//! Where updates of a process wait for each other: one thread commits for all that wait.
+
+use std::io;
+use std::sync::{MutexGuard, PoisonError};
+
+use querent_core::Envelope;
+
+use super::commit::{Shared, hold};
+use super::seat::{Bell, seat};
+use crate::{Attempt, Done, Error, Update};
+
+/// Where updates of this process wait for each other: one thread commits for all that wait.
+#[derive(Default)]
+pub(crate) struct Gate {
+    waiting: Vec<Waiting>,
+    busy: bool,
+    /// Whether the clerk is to lead, and whether it is to end.
+    summons: bool,
+    pub(crate) closing: bool,
+}
+
+/// An update, and who is told what became of it.
+pub(crate) struct Waiting {
+    pub(crate) update: Update,
+    whom: Whom,
+}
+
+/// Who waits for an update.
+enum Whom {
+    /// A thread, which is told its turn.
+    Thread(Bell<Turn>),
+    /// Nobody: it is called back. The clerk leads in its place.
+    Callback(Done),
+}
+
+impl Whom {
+    fn tell(self, done: Result<Envelope, Error>) {
+        match self {
+            Self::Thread(bell) => bell.tell(Turn::Done(done)),
+            Self::Callback(call) => call(done),
+        }
+    }
+}
+
+/// What a thread that waits is told.
+enum Turn {
+    /// Commit, for all that wait.
+    Lead,
+    /// It is committed, or could not be.
+    Done(Result<Envelope, Error>),
+}
+
+impl Shared {
+    /// Waits until the update is committed, by this thread or by another that commits for it.
+    pub(crate) fn update(&self, update: Update) -> Result<Envelope, Error> {
+        self.enter(hold(&self.gate), update)
+    }
+
+    /// Commits the update on this thread, unless another one commits.
+    pub(crate) fn attempt(&self, update: Update) -> Attempt {
+        let gate = hold(&self.gate);
+        if gate.busy { Attempt::Busy(update) } else { Attempt::Done(self.enter(gate, update)) }
+    }
+
+    fn enter(&self, mut gate: MutexGuard<'_, Gate>, update: Update) -> Result<Envelope, Error> {
+        let (bell, seat) = seat();
+        let lead = !std::mem::replace(&mut gate.busy, true);
+        gate.waiting.push(Waiting { update, whom: Whom::Thread(bell) });
+        drop(gate);
+        if lead {
+            self.lead();
+        }
+        loop {
+            match seat.wait() {
+                Some(Turn::Done(done)) => return done,
+                Some(Turn::Lead) => self.lead(),
+                None => {
+                    let lost = io::Error::other("the thread that wrote for others ended");
+                    return Err(Error::io("write", self.layout.dir())(lost));
+                }
+            }
+        }
+    }
+
+    /// Has the update committed by somebody else, who calls back.
+    pub(crate) fn submit(&self, update: Update, done: Done) {
+        let mut gate = hold(&self.gate);
+        gate.waiting.push(Waiting { update, whom: Whom::Callback(done) });
+        if !std::mem::replace(&mut gate.busy, true) {
+            gate.summons = true;
+            drop(gate);
+            self.summoned.notify_one();
+        }
+    }
+
+    /// The life of the clerk: the thread that commits for those who wait on none.
+    pub(crate) fn serve_callers(&self) {
+        let mut gate = hold(&self.gate);
+        loop {
+            if std::mem::take(&mut gate.summons) {
+                drop(gate);
+                self.lead();
+                gate = hold(&self.gate);
+            } else if gate.closing {
+                return;
+            } else {
+                gate = self.summoned.wait(gate).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Commits all that wait, and tells each; then another leads, if more have come.
+    fn lead(&self) {
+        let _passing = Passing(self);
+        let mut waiting = std::mem::take(&mut hold(&self.gate).waiting);
+        match self.commit(&mut waiting) {
+            Ok(replies) => waiting.into_iter().zip(replies).for_each(|(it, reply)| it.whom.tell(Ok(reply))),
+            Err(error) => waiting.into_iter().for_each(|it| it.whom.tell(Err(error.again()))),
+        }
+    }
+}
+
+/// Lets the next one lead, however the commit ends.
+struct Passing<'a>(&'a Shared);
+
+impl Drop for Passing<'_> {
+    fn drop(&mut self) {
+        let mut gate = hold(&self.0.gate);
+        gate.busy = match gate.waiting.first().map(|next| &next.whom) {
+            // It is told nothing else before it has led.
+            Some(Whom::Thread(bell)) => {
+                bell.tell(Turn::Lead);
+                true
+            }
+            Some(Whom::Callback(_)) => {
+                gate.summons = true;
+                self.0.summoned.notify_one();
+                true
+            }
+            None => false,
+        };
+    }
+}
