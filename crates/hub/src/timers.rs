@@ -60,7 +60,7 @@ impl Handle {
             tokio::select! {
                 changed = news.next() => {
                     if let Some(id) = changed?.record.stream.item()
-                        && let Some(item) = self.inner.journal.read()?.item(id)?
+                        && let Some(item) = self.inner.journal.read_lately()?.item(id)?
                     {
                         dues.set(&item);
                     }

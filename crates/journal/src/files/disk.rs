@@ -1,10 +1,13 @@
 //! The file system as the engine uses it, and no more of it: so that a simulated one can stand in for it.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+
+#[cfg(target_os = "linux")]
+use self::linux::{stat, stat_file};
 
 /// Where the files of a journal are.
 pub trait Disk: Send + Sync {
@@ -130,15 +133,15 @@ impl Disk for Os {
     }
 
     fn exists(&self, path: &Path) -> bool {
-        path.exists()
+        stat(path).is_ok()
     }
 
     fn identity(&self, path: &Path) -> io::Result<Identity> {
-        fs::metadata(path).map(|it| identity(&it))
+        stat(path).map(|(identity, _)| identity)
     }
 
     fn stat(&self, path: &Path) -> io::Result<(Identity, u64)> {
-        fs::metadata(path).map(|it| (identity(&it), it.len()))
+        stat(path)
     }
 
     fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
@@ -196,11 +199,11 @@ impl DiskFile for File {
     }
 
     fn length(&self) -> io::Result<u64> {
-        Ok(self.metadata()?.len())
+        stat_file(self).map(|(_, length)| length)
     }
 
     fn identity(&self) -> io::Result<Identity> {
-        Ok(identity(&self.metadata()?))
+        stat_file(self).map(|(identity, _)| identity)
     }
 
     fn sync_data(&self) -> io::Result<()> {
@@ -220,6 +223,45 @@ impl DiskFile for File {
     }
 }
 
-fn identity(file: &Metadata) -> Identity {
-    (file.dev(), file.ino())
+/// What a file is known by, and how long it is. Its times are not asked for: a system that has told them keeps more exact ones at
+/// the next write, and then has something more to write at every sync.
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsFd;
+    use std::path::Path;
+
+    use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
+
+    use super::Identity;
+
+    pub(super) fn stat(path: &Path) -> io::Result<(Identity, u64)> {
+        of(CWD, path, AtFlags::empty())
+    }
+
+    pub(super) fn stat_file(file: &File) -> io::Result<(Identity, u64)> {
+        of(file, Path::new(""), AtFlags::EMPTY_PATH)
+    }
+
+    fn of(place: impl AsFd, path: &Path, how: AtFlags) -> io::Result<(Identity, u64)> {
+        let it = statx(place, path, how, StatxFlags::INO | StatxFlags::SIZE)?;
+        Ok(((makedev(it.stx_dev_major, it.stx_dev_minor), it.stx_ino), it.stx_size))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn stat(path: &Path) -> io::Result<(Identity, u64)> {
+    fs::metadata(path).map(|it| told(&it))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn stat_file(file: &File) -> io::Result<(Identity, u64)> {
+    file.metadata().map(|it| told(&it))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn told(file: &fs::Metadata) -> (Identity, u64) {
+    use std::os::unix::fs::MetadataExt;
+    ((file.dev(), file.ino()), file.len())
 }
