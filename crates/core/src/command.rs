@@ -425,7 +425,10 @@ words!(
 impl Command {
     /// What identifies the command's content: all fields but time and the surface that carried it.
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&serde_json::to_vec(&(&self.item, &self.by, &self.action)).unwrap_or_default())
+        // Most commands fit into this.
+        let mut text = Vec::with_capacity(1_024);
+        let spelt = serde_json::to_writer(&mut text, &(&self.item, &self.by, &self.action));
+        Fingerprint::of(if spelt.is_ok() { &text } else { &[] })
     }
 }
 

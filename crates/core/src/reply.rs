@@ -32,7 +32,7 @@ impl Envelope {
             ok: bool,
             data: &'a T,
         }
-        Self(serde_json::to_string(&Ok { ok: true, data }).unwrap_or_default())
+        Self(spelt(&Ok { ok: true, data }))
     }
 
     /// A refusal.
@@ -42,7 +42,7 @@ impl Envelope {
             ok: bool,
             error: &'a Refusal,
         }
-        Self(serde_json::to_string(&Refused { ok: false, error }).unwrap_or_default())
+        Self(spelt(&Refused { ok: false, error }))
     }
 
     /// A reply that was stored.
@@ -73,6 +73,14 @@ impl Envelope {
             (None, data) => serde_json::from_str(data.map_or("null", RawValue::get)).map_err(unreadable),
         }
     }
+}
+
+/// JSON on one line. Most replies fit into what it begins with.
+fn spelt(reply: &impl Serialize) -> String {
+    let mut text = Vec::with_capacity(512);
+    // Serializing these types into memory does not fail.
+    let _ = serde_json::to_writer(&mut text, reply);
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// Of `ask` and `follow-up`.

@@ -1,7 +1,7 @@
 //! The way in for every surface: commands and queries.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
@@ -107,7 +107,7 @@ impl Handle {
 
     /// The same if the item still has this version; else a `conflict` whose details name both. A replay replies as it did.
     pub fn execute_at(&self, command: &Command, version: Option<u64>, operation: Option<OperationId>) -> Envelope {
-        let update = self.free_quota(command).and_then(|()| self.carry(command, version, operation));
+        let update = self.free_quota(command).and_then(|()| self.carry(command.clone(), version, operation));
         let reply = self.passed_on(update.and_then(|update| Ok(self.inner.journal.update(update)?)));
         if matches!(command.action, Action::StartSession { .. } | Action::FinishSession { .. }) {
             // What the monitor cannot do now it does next time; the command is done.
@@ -133,7 +133,7 @@ impl Handle {
             let executed = spawn_blocking(move || hub.execute_at(&command, version, operation));
             return executed.await.map_err(drop).unwrap_or_else(broken_off);
         }
-        let update = match self.carry(&command, version, operation) {
+        let update = match self.carry(command, version, operation) {
             Ok(update) => update,
             Err(refusal) => return self.passed_on(Err(refusal)),
         };
@@ -151,20 +151,15 @@ impl Handle {
         told.await.map_err(drop).map_or_else(broken_off, |reply| self.passed_on(reply.map_err(Refusal::from)))
     }
 
-    fn carry(
-        &self,
-        command: &Command,
-        version: Option<u64>,
-        operation: Option<OperationId>,
-    ) -> Result<Update, Refusal> {
+    fn carry(&self, command: Command, version: Option<u64>, operation: Option<OperationId>) -> Result<Update, Refusal> {
         let ticket = match operation {
-            Some(id) => Ticket::new(id, command),
-            None => Ticket::fresh(random_operation()?, command),
+            Some(id) => Ticket::new(id, &command),
+            None => Ticket::fresh(random_operation()?, &command),
         };
-        let rules = self.rules()?;
-        let clock = Arc::clone(&self.inner.clock);
-        let carry = Carry { command: command.clone(), ticket: ticket.clone(), version, rules, clock };
-        Ok(Update { stream: command.item.clone().into(), ticket: Some(ticket), job: Box::new(carry) })
+        let (rules, clock) = (self.rules()?, Arc::clone(&self.inner.clock));
+        let stream = command.item.clone().into();
+        let carry = Carry { command, ticket: ticket.clone(), version, rules, clock };
+        Ok(Update { stream, ticket: Some(ticket), job: Box::new(carry) })
     }
 
     /// Only a refusal is looked into, to say which item was probably meant. Everything else is passed on as it is.
@@ -436,12 +431,21 @@ pub(crate) fn numbers(item: &Item, status: StatusFilter) -> Vec<u32> {
     }
 }
 
-/// An id that nobody else makes: for a caller that gives none.
+/// An id that nobody else makes, for a caller that gives none: a random number of this process, and the number of the id in it.
 fn random_operation() -> Result<OperationId, Refusal> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        let message = format!("the system gives no random bytes: {error}");
-        Refusal::new(Code::StorageError, message, "give an operation id of your own")
-    })?;
-    format!("op-{:032x}", u128::from_le_bytes(bytes)).parse()
+    static FIRST: OnceLock<u128> = OnceLock::new();
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let first = match FIRST.get() {
+        Some(first) => first,
+        None => {
+            let mut bytes = [0; 16];
+            getrandom::fill(&mut bytes).map_err(|error| {
+                let message = format!("the system gives no random bytes: {error}");
+                Refusal::new(Code::StorageError, message, "give an operation id of your own")
+            })?;
+            FIRST.get_or_init(|| u128::from_le_bytes(bytes))
+        }
+    };
+    let number = first.wrapping_add(MADE.fetch_add(1, Ordering::Relaxed).into());
+    format!("op-{number:032x}").parse()
 }

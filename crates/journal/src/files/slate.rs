@@ -104,7 +104,7 @@ fn make(layout: &Layout, log: &dyn DiskFile, length: usize) -> Option<Arc<dyn Di
     disk.sync_dir(&layout.journal()).ok()?;
     log.sync_data().ok()?;
     clear(layout);
-    let path = (1_u32..).map(|number| dir.join(number.to_string())).find(|path| !disk.exists(path))?;
+    let path = (1..=u32::MAX).map(|number| dir.join(number.to_string())).find(|path| !disk.exists(path))?;
     let file = disk.open(&path, Open::CreateNew).ok()?;
     file.try_lock().ok()?;
     file.write_all_at(&vec![0; length], 0).ok()?;
