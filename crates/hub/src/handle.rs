@@ -435,16 +435,15 @@ pub(crate) fn numbers(item: &Item, status: StatusFilter) -> Vec<u32> {
 fn random_operation() -> Result<OperationId, Refusal> {
     static FIRST: OnceLock<u128> = OnceLock::new();
     static MADE: AtomicU64 = AtomicU64::new(0);
-    let first = match FIRST.get() {
-        Some(first) => first,
-        None => {
-            let mut bytes = [0; 16];
-            getrandom::fill(&mut bytes).map_err(|error| {
-                let message = format!("the system gives no random bytes: {error}");
-                Refusal::new(Code::StorageError, message, "give an operation id of your own")
-            })?;
-            FIRST.get_or_init(|| u128::from_le_bytes(bytes))
-        }
+    let first = if let Some(first) = FIRST.get() {
+        first
+    } else {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            let message = format!("the system gives no random bytes: {error}");
+            Refusal::new(Code::StorageError, message, "give an operation id of your own")
+        })?;
+        FIRST.get_or_init(|| u128::from_le_bytes(bytes))
     };
     let number = first.wrapping_add(MADE.fetch_add(1, Ordering::Relaxed).into());
     format!("op-{number:032x}").parse()

@@ -21,7 +21,6 @@ mod reader;
 mod recover;
 mod scan;
 mod seat;
-mod slate;
 mod store;
 mod syncs;
 mod view;
@@ -57,21 +56,10 @@ pub struct Options {
     pub patience: Duration,
     /// How large a segment of the log grows, in bytes. The same for all who use the journal.
     pub segment_limit: u64,
-    /// When a process gets a slate: another place for the last lines, which is synced faster than the log.
-    pub slate: SlateOptions,
     /// Where the files are: the system's disk, or one that stands in for it.
     pub disk: Arc<dyn Disk>,
     /// Called at every step of a write; an error, or the end of the process, there must lose nothing. For tests.
     pub fault: Option<Fault>,
-}
-
-/// When a process gets a slate, and how large it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlateOptions {
-    /// So many commits of its own in a row make one worth its while.
-    pub after: u32,
-    /// In bytes. The log is synced whenever it is full.
-    pub length: usize,
 }
 
 /// What a test does at a step.
@@ -149,7 +137,6 @@ impl Options {
             ledgers: Ledgers::Prompt,
             patience: Duration::from_secs(5),
             segment_limit: 64 << 20,
-            slate: SlateOptions { after: 8, length: 256 << 10 },
             disk: Arc::new(Os),
             fault: None,
         }
@@ -292,7 +279,7 @@ impl Journal for Files {
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
         let layout = &self.shared.layout;
-        // What the view does not show is not durable yet. Whoever makes the view puts the log in order first, if the power was cut.
+        // What the view does not show is not durable yet.
         let (mut since, last) = (since, self.look(Look::Anew, |view| view.place.seq)?);
         while let Some(lines) = self.lines_at_hand(since, last) {
             for entry in &lines {

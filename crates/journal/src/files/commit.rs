@@ -15,7 +15,6 @@ use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
 use super::scan::Entry;
-use super::slate::{Slate, Wrote};
 use super::store::Store;
 use super::syncs::Syncs;
 use super::view::View;
@@ -58,7 +57,8 @@ pub(crate) struct Shared {
 
 /// What is written and not durable yet.
 struct Pending<'a> {
-    wrote: Wrote,
+    /// Whether anything is.
+    wrote: bool,
     /// The end of the log, and its segment.
     place: Place,
     file: Arc<dyn DiskFile>,
@@ -74,7 +74,6 @@ struct Pending<'a> {
 pub(crate) struct Writer {
     lock: Option<Lock>,
     pub(crate) store: Option<Store>,
-    slate: Slate,
 }
 
 /// What the thread that lets the ledgers follow must know.
@@ -113,7 +112,7 @@ impl Shared {
         Self {
             layout: Layout::new(dir, Arc::clone(&options.disk), options.segment_limit),
             gate: Mutex::default(),
-            writer: Mutex::new(Writer { lock: None, store: None, slate: Slate::new(options.slate) }),
+            writer: Mutex::new(Writer { lock: None, store: None }),
             options,
             syncing: Mutex::default(),
             synced: AtomicU64::new(0),
@@ -144,7 +143,7 @@ impl Shared {
     /// Writes all of these as one, and makes them durable with one sync, outside the lock.
     pub(crate) fn commit(&self, waiting: &mut [Waiting]) -> Result<Vec<Envelope>, Error> {
         let (replies, pending) = self.write(waiting)?;
-        let (wrote, behind) = (!matches!(pending.wrote, Wrote::Nothing), pending.behind);
+        let (wrote, behind) = (pending.wrote, pending.behind);
         let synced = self.sync_and_show(pending).inspect_err(|_| self.expect_nothing());
         if wrote {
             self.watcher.wake();
@@ -169,7 +168,6 @@ impl Shared {
         };
         store.catch_up()?;
         store.roll()?;
-        writer.slate.make(&self.layout, &*store.log().file());
         self.reach(Step::CaughtUp)?;
         let mut replies = Vec::with_capacity(waiting.len());
         for it in waiting {
@@ -177,10 +175,10 @@ impl Shared {
         }
         self.reach(Step::Decided)?;
         self.expect(&store);
-        let wrote = store.write(&mut writer.slate).inspect_err(|_| self.expect_nothing())?;
+        let wrote = store.write().inspect_err(|_| self.expect_nothing())?;
         let (file, identity, place) = (store.log().file(), store.log().identity(), store.log().place);
         let unshown = store.unshown();
-        if let (Some(syncs), Wrote::Log | Wrote::Slate(_)) = (self.syncs(), &wrote) {
+        if let Some(syncs) = self.syncs().filter(|_| wrote) {
             syncs.wrote(place, identity);
         }
         // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
@@ -197,26 +195,19 @@ impl Shared {
         Ok((replies, Pending { wrote, place, file, identity, unshown, behind, syncing }))
     }
 
-    /// Makes durable what was written, and shows it to those who read in this process. What stands on the slate continues what
-    /// is durable in the log; a sync of the one log covers every earlier line, whoever wrote it.
+    /// Makes durable what was written, and shows it to those who read in this process. A sync of the one log covers every earlier
+    /// line, whoever wrote it.
     fn sync_and_show(&self, pending: Pending<'_>) -> Result<(), Error> {
-        let Pending { wrote, place, file, identity, unshown, syncing, .. } = pending;
-        let done = match (&wrote, self.syncs()) {
-            (Wrote::Slate(slate), _) => slate.sync_data(),
-            (_, Some(syncs)) => syncs.sync(place, identity, || file.sync_data()),
-            (_, None) => file.sync_data(),
+        let Pending { place, file, identity, unshown, syncing, .. } = pending;
+        let done = match self.syncs() {
+            Some(syncs) => syncs.sync(place, identity, || file.sync_data()),
+            None => file.sync_data(),
         };
-        if done.is_ok() {
-            self.synced.fetch_max(place.seq, Ordering::AcqRel);
-            self.show(&unshown, &file);
-        }
+        done.map_err(Error::io("sync", &self.layout.journal()))?;
+        self.synced.fetch_max(place.seq, Ordering::AcqRel);
+        self.show(&unshown, &file);
         drop(syncing);
-        match (&wrote, &done) {
-            (Wrote::Log, Ok(())) => hold(&self.writer).slate.wipe(place),
-            (Wrote::Slate(_), Err(_)) => hold(&self.writer).slate.give_up(),
-            _ => {}
-        }
-        done.map_err(Error::io("sync", &self.layout.journal()))
+        Ok(())
     }
 
     /// What this process and others tell each other about their syncs.

@@ -11,7 +11,6 @@ use super::ledger::{self, Found};
 use super::operations::Index;
 use super::place::Place;
 use super::scan::scan;
-use super::slate;
 use super::store::keys;
 use crate::Error;
 
@@ -40,10 +39,6 @@ pub struct Finding {
 /// Reads the whole log and compares everything that is derived from it. Changes nothing.
 pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
-    if slate::has_lost(layout) {
-        findings.push(derived("a power cut took lines from the log that are kept beside it", &layout.slates()));
-        return Ok(findings);
-    }
     let index = Index::open_to_read(layout)?;
     let mut unindexed = 0_u64;
     let mut states: BTreeMap<Stream, State> = BTreeMap::new();

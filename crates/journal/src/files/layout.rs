@@ -78,11 +78,6 @@ impl Layout {
         self.is_full(end) && self.has(&self.segment(end.segment + 1))
     }
 
-    /// Where the last lines stand once more, a file for each process that stays.
-    pub(crate) fn slates(&self) -> PathBuf {
-        self.journal().join("slates")
-    }
-
     pub(crate) fn checkpoint(&self) -> PathBuf {
         self.journal().join("checkpoint")
     }

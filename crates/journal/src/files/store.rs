@@ -17,7 +17,6 @@ use super::log::Log;
 use super::operations::{self, Index, Start};
 use super::place::Place;
 use super::scan::{self, Entry};
-use super::slate::{Slate, Wrote};
 use super::{Options, recover};
 use crate::{Error, Update};
 
@@ -187,22 +186,21 @@ impl Store {
         }
     }
 
-    /// Writes what was encoded, onto the slate too. If that fails, nothing of it has happened.
-    pub(crate) fn write(&mut self, slate: &mut Slate) -> Result<Wrote, Error> {
+    /// Writes what was encoded. If that fails, nothing of it has happened.
+    pub(crate) fn write(&mut self) -> Result<bool, Error> {
         if self.buffer.is_empty() {
-            return Ok(Wrote::Nothing);
+            return Ok(false);
         }
-        let (lines, before, last) = (std::mem::take(&mut self.buffer), self.log.place, self.end());
+        let (lines, last) = (std::mem::take(&mut self.buffer), self.end());
         if let Err(error) = self.log.append(&lines, last, &self.options) {
             self.forget();
             return Err(error);
         }
         self.settle();
         self.fresh.clear();
-        let wrote = slate.note(before, last, &lines);
         self.buffer = lines;
         self.buffer.clear();
-        Ok(wrote)
+        Ok(true)
     }
 
     /// Drops what was decided and not written.
@@ -427,14 +425,10 @@ mod tests {
         store
     }
 
-    fn write(store: &mut Store) {
-        store.write(&mut Slate::new(Options::new("test").slate)).unwrap();
-    }
-
     fn tell(store: &mut Store, operation: &str, prompt: &str) -> Envelope {
         let ask = Script::ask("42", prompt).unwrap();
         let reply = store.run(&mut Script::new().unwrap().update(operation, &ask)).unwrap();
-        write(store);
+        store.write().unwrap();
         reply
     }
 
@@ -442,7 +436,7 @@ mod tests {
         let mut store = writer(layout);
         let open = Script::open("42").unwrap();
         store.run(&mut Script::new().unwrap().update("op-open", &open)).unwrap();
-        write(&mut store);
+        store.write().unwrap();
         store
     }
 
