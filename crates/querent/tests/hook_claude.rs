@@ -1,3 +1,4 @@
+use std::io::ErrorKind;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -16,7 +17,9 @@ fn hook_with(project: &Project, flags: &[&str], attended: &str, input: &str) -> 
     let mut command = project.querent(&[&["hook", "claude"], flags].concat());
     command.env("CLAUDE_CODE_SESSION_ATTENDED", attended).env_remove("QUERENT_RESUMES").stdin(Stdio::piped());
     let mut child = Project::start(&mut command);
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+    let written = std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes());
+    // One that fails for another reason may have ended before it reads.
+    assert!(written.as_ref().map_err(std::io::Error::kind).err().is_none_or(|kind| kind == ErrorKind::BrokenPipe));
     Output::of(child.wait_with_output().unwrap())
 }
 
