@@ -37,6 +37,10 @@ use crate::rows::{Measured, Row};
 /// Errors end the run; there is nothing to recover.
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
+/// The binary's own: what is measured in this process is what it would do.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();

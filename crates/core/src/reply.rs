@@ -1,5 +1,7 @@
 //! What a caller is told. The shapes are the contract of every surface.
 
+use std::io;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -24,15 +26,22 @@ use crate::view::{ItemView, LearnedView, SessionView, TokenView, sessions};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope(String);
 
+/// A reply with data.
+#[derive(Serialize)]
+struct Accepted<'a, T> {
+    ok: bool,
+    data: &'a T,
+}
+
 impl Envelope {
     /// A reply with data.
     pub fn ok(data: &impl Serialize) -> Self {
-        #[derive(Serialize)]
-        struct Ok<'a, T> {
-            ok: bool,
-            data: &'a T,
-        }
-        Self(spelt(&Ok { ok: true, data }))
+        Self(spelt(&Accepted { ok: true, data }))
+    }
+
+    /// Writes the same bytes without keeping them: a list may be long.
+    pub fn write_ok(data: &impl Serialize, into: impl io::Write) -> io::Result<()> {
+        Ok(serde_json::to_writer(into, &Accepted { ok: true, data })?)
     }
 
     /// A refusal.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use querent_core::view::{Filter, ReadyView, SessionView, StatusFilter, ready, sessions};
+use querent_core::view::{Filter, ItemView, ReadyView, SessionView, StatusFilter, ready, sessions};
 use querent_core::{
     Action, AgentName, Assumption, AssumptionFilter, Code, Command, Envelope, Gate, Item, ItemId, Knowledge, Moment,
     OperationId, Question, QuestionId, Record, Refusal, Rules, Shared, SharedCommand, State, Ticket, nearest,
@@ -222,6 +222,25 @@ impl Handle {
     /// All items, sorted by id, after what is due.
     pub fn items(&self) -> Result<Vec<Item>, Refusal> {
         self.current(Which::All).map(|(items, _)| items)
+    }
+
+    /// The same, as they are shown. Only one of them is in memory as a whole.
+    pub fn item_views(&self) -> Result<Vec<ItemView>, Refusal> {
+        let look = || {
+            let snapshot = self.inner.journal.read()?;
+            let (mut views, mut settled) = (Vec::new(), false);
+            for id in snapshot.items(Which::All)? {
+                if let Some(item) = snapshot.item(&id)? {
+                    settled |= self.settle(&item)?;
+                    views.push(ItemView::of(&item));
+                }
+            }
+            Ok((views, settled))
+        };
+        match look()? {
+            (views, false) => Ok(views),
+            (_, true) => look().map(|(views, _)| views),
+        }
     }
 
     /// The only item that has not ended; a refusal that names them if there are several.

@@ -21,6 +21,7 @@ mod reader;
 mod recover;
 mod scan;
 mod seat;
+mod slate;
 mod store;
 mod syncs;
 mod view;
@@ -56,10 +57,21 @@ pub struct Options {
     pub patience: Duration,
     /// How large a segment of the log grows, in bytes. The same for all who use the journal.
     pub segment_limit: u64,
+    /// When there is a slate: another place for the last lines, which is synced faster than the log.
+    pub slate: SlateOptions,
     /// Where the files are: the system's disk, or one that stands in for it.
     pub disk: Arc<dyn Disk>,
     /// Called at every step of a write; an error, or the end of the process, there must lose nothing. For tests.
     pub fault: Option<Fault>,
+}
+
+/// When a slate is made, and how large it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlateOptions {
+    /// By a process that has written so often before.
+    pub after: u32,
+    /// In bytes. The log is synced whenever it is full.
+    pub length: usize,
 }
 
 /// What a test does at a step.
@@ -137,6 +149,7 @@ impl Options {
             ledgers: Ledgers::Prompt,
             patience: Duration::from_secs(5),
             segment_limit: 64 << 20,
+            slate: SlateOptions { after: 8, length: 256 << 10 },
             disk: Arc::new(Os),
             fault: None,
         }
@@ -279,7 +292,7 @@ impl Journal for Files {
 
     fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
         let layout = &self.shared.layout;
-        // What the view does not show is not durable yet.
+        // What the view does not show is not durable yet. Whoever makes the view puts the log in order first, if the power was cut.
         let (mut since, last) = (since, self.look(Look::Anew, |view| view.place.seq)?);
         while let Some(lines) = self.lines_at_hand(since, last) {
             for entry in &lines {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fastrand::Rng;
 use querent_core::{Action, Command, Envelope, Record, Refusal, Rules, wire};
 use querent_hub::{Clock, Handle};
-use querent_journal::files::{Ledgers, Options};
+use querent_journal::files::{Ledgers, Options, SlateOptions};
 use querent_journal::{Error, Files, Journal};
 use serde_json::{Value, json};
 
@@ -28,6 +28,7 @@ pub(crate) struct World {
     pub(crate) running: Vec<Running>,
     started: Process,
     segment_limit: u64,
+    slate: SlateOptions,
     items: usize,
     pub(crate) model: Model,
     /// Up to where the journal must survive a power cut.
@@ -81,6 +82,7 @@ impl World {
             running: Vec::new(),
             started: 0,
             segment_limit: if dice.bool() { 1 << 20 } else { dice.u64(1_000..60_000) },
+            slate: SlateOptions { after: dice.u32(0..3), length: dice.usize(5_000..25_000) },
             items: dice.usize(1..8),
             model: Model::default(),
             durable: 0,
@@ -136,6 +138,7 @@ impl World {
         let options = Options {
             ledgers,
             segment_limit: self.segment_limit,
+            slate: self.slate,
             disk: self.machine.start(number),
             ..Options::new("simulated")
         };

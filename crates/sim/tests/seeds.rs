@@ -76,5 +76,6 @@ fn a_core_that_drops_resumes_is_caught_and_its_log_can_be_stepped_through() {
 fn a_disk_that_lies_about_its_syncs_is_caught() {
     let (rule, _) = caught(|seed| Settings { disk_lies: true, ..Settings::new(seed, STEPS) });
 
-    assert_eq!(rule, Rule::Kept);
+    // What is lost is missed, or leaves a hole in the log.
+    assert!(matches!(rule, Rule::Kept | Rule::Read), "{rule:?}");
 }

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use querent_core::Envelope;
 
-use super::disk::{DiskFile, Identity, Open};
+use super::disk::{DiskFile, Open};
 use super::flush::{Flushed, LedgersLock};
 use super::gate::{Gate, Waiting};
 use super::layout::Layout;
 use super::lock::{self, Lock};
 use super::place::Place;
 use super::scan::Entry;
+use super::slate::{Due, Slate};
 use super::store::Store;
 use super::syncs::Syncs;
 use super::view::View;
@@ -59,10 +60,10 @@ pub(crate) struct Shared {
 struct Pending<'a> {
     /// Whether anything is.
     wrote: bool,
+    due: Due,
     /// The end of the log, and its segment.
     place: Place,
     file: Arc<dyn DiskFile>,
-    identity: Identity,
     /// The lines that those who read have not seen, and the one before them.
     unshown: (Place, Vec<Arc<Entry>>),
     /// How many lines the ledgers do not hold.
@@ -74,6 +75,7 @@ struct Pending<'a> {
 pub(crate) struct Writer {
     lock: Option<Lock>,
     pub(crate) store: Option<Store>,
+    slate: Slate,
 }
 
 /// What the thread that lets the ledgers follow must know.
@@ -112,7 +114,7 @@ impl Shared {
         Self {
             layout: Layout::new(dir, Arc::clone(&options.disk), options.segment_limit),
             gate: Mutex::default(),
-            writer: Mutex::new(Writer { lock: None, store: None }),
+            writer: Mutex::new(Writer { lock: None, store: None, slate: Slate::new(options.slate) }),
             options,
             syncing: Mutex::default(),
             synced: AtomicU64::new(0),
@@ -175,11 +177,13 @@ impl Shared {
         }
         self.reach(Step::Decided)?;
         self.expect(&store);
-        let wrote = store.write().inspect_err(|_| self.expect_nothing())?;
-        let (file, identity, place) = (store.log().file(), store.log().identity(), store.log().place);
+        let before = store.log().place;
+        let due = store.write(&mut writer.slate).inspect_err(|_| self.expect_nothing())?;
+        let (file, place) = (store.log().file(), store.log().place);
+        let wrote = place != before;
         let unshown = store.unshown();
-        if let Some(syncs) = self.syncs().filter(|_| wrote) {
-            syncs.wrote(place, identity);
+        if let (true, Some(syncs), Some((_, target))) = (wrote, self.syncs(), &due) {
+            syncs.wrote(place.seq, *target);
         }
         // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
         if self.is_late(&store) {
@@ -192,22 +196,27 @@ impl Shared {
         let behind = store.behind();
         writer.store = settled.is_ok().then_some(store);
         let syncing = hold(&self.syncing);
-        Ok((replies, Pending { wrote, place, file, identity, unshown, behind, syncing }))
+        Ok((replies, Pending { wrote, due, place, file, unshown, behind, syncing }))
     }
 
     /// Makes durable what was written, and shows it to those who read in this process. A sync of the one log covers every earlier
-    /// line, whoever wrote it.
+    /// line, whoever wrote it; what stands on the slate continues what is durable in the log.
     fn sync_and_show(&self, pending: Pending<'_>) -> Result<(), Error> {
-        let Pending { place, file, identity, unshown, syncing, .. } = pending;
-        let done = match self.syncs() {
-            Some(syncs) => syncs.sync(place, identity, || file.sync_data()),
-            None => file.sync_data(),
+        let Pending { due, place, file, unshown, syncing, .. } = pending;
+        let done = match (due, self.syncs()) {
+            (None, _) => Ok(()),
+            (Some((due, target)), Some(syncs)) => syncs.sync(place.seq, target, || due.sync_data()),
+            (Some((due, _)), None) => due.sync_data(),
         };
-        done.map_err(Error::io("sync", &self.layout.journal()))?;
-        self.synced.fetch_max(place.seq, Ordering::AcqRel);
-        self.show(&unshown, &file);
+        if done.is_ok() {
+            self.synced.fetch_max(place.seq, Ordering::AcqRel);
+            self.show(&unshown, &file);
+        }
         drop(syncing);
-        Ok(())
+        if done.is_err() {
+            hold(&self.writer).slate.give_up();
+        }
+        done.map_err(Error::io("sync", &self.layout.journal()))
     }
 
     /// What this process and others tell each other about their syncs.

@@ -11,6 +11,7 @@ use super::ledger::{self, Found};
 use super::operations::Index;
 use super::place::Place;
 use super::scan::scan;
+use super::slate;
 use super::store::keys;
 use crate::Error;
 
@@ -39,6 +40,10 @@ pub struct Finding {
 /// Reads the whole log and compares everything that is derived from it. Changes nothing.
 pub(crate) fn examine(layout: &Layout) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
+    if slate::lost(layout).is_some() {
+        findings.push(derived("a power cut took lines from the log that are kept beside it", &layout.slate()));
+        return Ok(findings);
+    }
     let index = Index::open_to_read(layout)?;
     let mut unindexed = 0_u64;
     let mut states: BTreeMap<Stream, State> = BTreeMap::new();

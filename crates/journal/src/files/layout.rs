@@ -78,6 +78,11 @@ impl Layout {
         self.is_full(end) && self.has(&self.segment(end.segment + 1))
     }
 
+    /// Where the last lines stand once more.
+    pub(crate) fn slate(&self) -> PathBuf {
+        self.journal().join("slate")
+    }
+
     pub(crate) fn checkpoint(&self) -> PathBuf {
         self.journal().join("checkpoint")
     }

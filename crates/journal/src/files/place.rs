@@ -35,12 +35,16 @@ impl Place {
 
     /// The same, with its segment at hand.
     pub(crate) fn is_in_segment(self, segment: &dyn DiskFile) -> bool {
-        if self.end == 0 {
-            return true;
-        }
+        self.end == 0 || self.ends_at(segment, self.end)
+    }
+
+    /// Whether the line ends there in a file.
+    pub(crate) fn ends_at(self, file: &dyn DiskFile, at: u64) -> bool {
         let seal = wire::seal(self.crc);
-        let mut found = vec![0; seal.len()];
-        let Some(at) = self.end.checked_sub(seal.len() as u64) else { return false };
-        segment.read_exact_at(&mut found, at).is_ok() && found == seal.as_bytes()
+        let mut found = [0; 32];
+        let (Some(found), Some(from)) = (found.get_mut(..seal.len()), at.checked_sub(seal.len() as u64)) else {
+            return false;
+        };
+        file.read_exact_at(found, from).is_ok() && found == seal.as_bytes()
     }
 }

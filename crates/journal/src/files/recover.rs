@@ -12,6 +12,7 @@ use super::log;
 use super::operations::{Index, Start};
 use super::place::Place;
 use super::scan::{End, scan};
+use super::slate;
 use super::store::keys;
 use super::syncs::Syncs;
 use crate::Error;
@@ -24,6 +25,7 @@ pub(crate) fn recover(layout: &Layout) -> Result<(Checkpoint, Index), Error> {
 /// The same, with the lock of the derived files at hand.
 pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(Checkpoint, Index), Error> {
     make_dirs(layout)?;
+    slate::put_back(layout)?;
     let mut lines: Vec<(u64, Start)> = Vec::new();
     let mut versions: BTreeMap<Stream, u64> = BTreeMap::new();
     let mut questions: BTreeMap<QuestionId, u64> = BTreeMap::new();

@@ -17,6 +17,7 @@ use super::log::Log;
 use super::operations::{self, Index, Start};
 use super::place::Place;
 use super::scan::{self, Entry};
+use super::slate::{Due, Slate};
 use super::{Options, recover};
 use crate::{Error, Update};
 
@@ -186,21 +187,22 @@ impl Store {
         }
     }
 
-    /// Writes what was encoded. If that fails, nothing of it has happened.
-    pub(crate) fn write(&mut self) -> Result<bool, Error> {
-        if self.buffer.is_empty() {
-            return Ok(false);
+    /// Writes what was encoded, onto the slate too. If the first fails, nothing of it has happened.
+    pub(crate) fn write(&mut self, slate: &mut Slate) -> Result<Due, Error> {
+        let (lines, before, last) = (std::mem::take(&mut self.buffer), self.log.place, self.end());
+        if lines.is_empty() {
+            return slate.note(&self.layout, &self.log, before, &lines);
         }
-        let (lines, last) = (std::mem::take(&mut self.buffer), self.end());
         if let Err(error) = self.log.append(&lines, last, &self.options) {
             self.forget();
             return Err(error);
         }
         self.settle();
         self.fresh.clear();
+        let due = slate.note(&self.layout, &self.log, before, &lines);
         self.buffer = lines;
         self.buffer.clear();
-        Ok(true)
+        due
     }
 
     /// Drops what was decided and not written.
@@ -425,10 +427,14 @@ mod tests {
         store
     }
 
+    fn write(store: &mut Store) {
+        store.write(&mut Slate::new(Options::new("test").slate)).unwrap();
+    }
+
     fn tell(store: &mut Store, operation: &str, prompt: &str) -> Envelope {
         let ask = Script::ask("42", prompt).unwrap();
         let reply = store.run(&mut Script::new().unwrap().update(operation, &ask)).unwrap();
-        store.write().unwrap();
+        write(store);
         reply
     }
 
@@ -436,7 +442,7 @@ mod tests {
         let mut store = writer(layout);
         let open = Script::open("42").unwrap();
         store.run(&mut Script::new().unwrap().update("op-open", &open)).unwrap();
-        store.write().unwrap();
+        write(&mut store);
         store
     }
 

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use super::disk::{DiskFile, Identity, Open};
 use super::layout::Layout;
-use super::place::Place;
 
 /// How long somebody else's sync is waited for. Whoever holds the lock may have been stopped.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -20,6 +19,14 @@ const SYNCED: u64 = 64;
 
 /// The seq of a line, and a checksum: of it, of its segment, and of the boot in which that was so.
 const LENGTH: usize = 12;
+
+/// What is synced: a segment of the log, or what a slate is about. What is written elsewhere, a sync of it does not cover.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) file: Identity,
+    /// The number of the segment, or the line before the slate's first.
+    pub(crate) part: u64,
+}
 
 /// What processes tell each other.
 pub(crate) struct Syncs {
@@ -48,19 +55,14 @@ impl Syncs {
         let _ = file.and_then(|file| file.set_len(0));
     }
 
-    /// The log is written up to here. Under its lock.
-    pub(crate) fn wrote(&self, place: Place, segment: Identity) {
-        self.say(WRITTEN, place.seq, place, segment);
+    /// The log is written up to this line. Under its lock.
+    pub(crate) fn wrote(&self, seq: u64, target: Target) {
+        self.say(WRITTEN, seq, target);
     }
 
-    /// Makes the log durable up to a place, by `sync` or by that of somebody else.
-    pub(crate) fn sync(
-        &self,
-        place: Place,
-        segment: Identity,
-        sync: impl FnOnce() -> io::Result<()>,
-    ) -> io::Result<()> {
-        let is_synced = || self.said(SYNCED, place, segment).is_some_and(|seq| seq >= place.seq);
+    /// Makes the log durable up to a line, by `sync` or by that of somebody else.
+    pub(crate) fn sync(&self, seq: u64, target: Target, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let is_synced = || self.said(SYNCED, target).is_some_and(|synced| synced >= seq);
         let mut since = None;
         loop {
             match self.file.try_lock() {
@@ -79,33 +81,33 @@ impl Syncs {
         if since.is_some() && is_synced() {
             return Ok(());
         }
-        let written = self.said(WRITTEN, place, segment).unwrap_or(0).max(place.seq);
+        let written = self.said(WRITTEN, target).unwrap_or(0).max(seq);
         sync()?;
-        self.say(SYNCED, written, place, segment);
+        self.say(SYNCED, written, target);
         Ok(())
     }
 
     /// What is said is lost without harm: then somebody syncs once more.
-    fn say(&self, at: u64, seq: u64, place: Place, segment: Identity) {
+    fn say(&self, at: u64, seq: u64, target: Target) {
         let mut bytes = [0; LENGTH];
         bytes[..8].copy_from_slice(&seq.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.checksum(seq, place, segment).to_le_bytes());
+        bytes[8..].copy_from_slice(&self.checksum(seq, target).to_le_bytes());
         let _ = self.file.write_all_at(&bytes, at);
     }
 
-    /// What was said of this segment, in this boot.
-    fn said(&self, at: u64, place: Place, segment: Identity) -> Option<u64> {
+    /// What was said of this target, in this boot.
+    fn said(&self, at: u64, target: Target) -> Option<u64> {
         let mut bytes = [0; LENGTH];
         self.file.read_exact_at(&mut bytes, at).ok()?;
         let (seq, sum) = bytes.split_at(8);
         let seq = u64::from_le_bytes(seq.try_into().ok()?);
-        (sum == self.checksum(seq, place, segment).to_le_bytes()).then_some(seq)
+        (sum == self.checksum(seq, target).to_le_bytes()).then_some(seq)
     }
 
-    fn checksum(&self, seq: u64, place: Place, (device, inode): Identity) -> u32 {
+    fn checksum(&self, seq: u64, Target { file: (device, inode), part }: Target) -> u32 {
         let mut sum = crc32fast::Hasher::new();
         sum.update(self.boot.as_bytes());
-        for number in [u64::from(place.segment), device, inode, seq] {
+        for number in [part, device, inode, seq] {
             sum.update(&number.to_le_bytes());
         }
         sum.finalize()
@@ -128,17 +130,13 @@ mod tests {
 
     use super::*;
 
-    const SEGMENT: Identity = (1, 2);
+    const SEGMENT: Target = Target { file: (1, 2), part: 1 };
 
-    fn at(seq: u64) -> Place {
-        Place { segment: 1, end: seq * 100, seq, crc: 0 }
-    }
-
-    /// Whether making this place durable took a sync.
-    fn takes_a_sync(syncs: &Syncs, place: Place, segment: Identity) -> bool {
+    /// Whether making this line durable took a sync.
+    fn takes_a_sync(syncs: &Syncs, seq: u64, target: Target) -> bool {
         let synced = Cell::new(false);
         syncs
-            .sync(place, segment, || {
+            .sync(seq, target, || {
                 synced.set(true);
                 Ok(())
             })
@@ -151,25 +149,25 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::of(dir.path());
         let (one, other) = (Syncs::open(&layout).unwrap(), Syncs::open(&layout).unwrap());
-        one.wrote(at(1), SEGMENT);
-        other.wrote(at(2), SEGMENT);
+        one.wrote(1, SEGMENT);
+        other.wrote(2, SEGMENT);
         other.file.lock().unwrap();
-        other.say(SYNCED, 2, at(2), SEGMENT);
+        other.say(SYNCED, 2, SEGMENT);
 
-        assert!(!takes_a_sync(&one, at(1), SEGMENT));
-        one.wrote(at(3), SEGMENT);
-        assert!(takes_a_sync(&one, at(3), SEGMENT), "it came after that sync");
+        assert!(!takes_a_sync(&one, 1, SEGMENT));
+        one.wrote(3, SEGMENT);
+        assert!(takes_a_sync(&one, 3, SEGMENT), "it came after that sync");
     }
 
     #[test]
     fn a_sync_covers_what_was_written_before_it() {
         let dir = tempfile::tempdir().unwrap();
         let syncs = Syncs::open(&Layout::of(dir.path())).unwrap();
-        syncs.wrote(at(7), SEGMENT);
+        syncs.wrote(7, SEGMENT);
 
-        assert!(takes_a_sync(&syncs, at(5), SEGMENT));
+        assert!(takes_a_sync(&syncs, 5, SEGMENT));
 
-        assert_eq!(syncs.said(SYNCED, at(5), SEGMENT), Some(7));
+        assert_eq!(syncs.said(SYNCED, SEGMENT), Some(7));
     }
 
     #[test]
@@ -179,7 +177,7 @@ mod tests {
         let (stopped, other) = (Syncs::open(&layout).unwrap(), Syncs::open(&layout).unwrap());
         stopped.file.lock().unwrap();
 
-        assert!(takes_a_sync(&other, at(1), SEGMENT));
+        assert!(takes_a_sync(&other, 1, SEGMENT));
     }
 
     #[test]
@@ -187,11 +185,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::of(dir.path());
         let syncs = Syncs::open(&layout).unwrap();
-        syncs.say(SYNCED, 9, at(9), SEGMENT);
+        syncs.say(SYNCED, 9, SEGMENT);
 
-        assert_eq!(syncs.said(SYNCED, at(1), (1, 3)), None, "another file");
-        assert_eq!(syncs.said(SYNCED, Place { segment: 2, ..at(1) }, SEGMENT), None, "another segment");
+        assert_eq!(syncs.said(SYNCED, Target { file: (1, 3), ..SEGMENT }), None, "another file");
+        assert_eq!(syncs.said(SYNCED, Target { part: 2, ..SEGMENT }), None, "another segment");
         Syncs::reset(&layout);
-        assert_eq!(syncs.said(SYNCED, at(1), SEGMENT), None, "a log that was put in order");
+        assert_eq!(syncs.said(SYNCED, SEGMENT), None, "a log that was put in order");
     }
 }

@@ -149,7 +149,7 @@ impl Context {
 
     /// Shows a reply that the command line itself put together.
     pub(crate) fn reply(&self, data: &impl Serialize, show: impl FnOnce(&mut Page)) -> Result<u8, Failure> {
-        if self.json { self.print(&Envelope::ok(data), show) } else { self.tell(show) }
+        if self.json { output::print_data(data).map(|()| DONE) } else { self.tell(show) }
     }
 
     /// Shows a page to a person.

@@ -1,10 +1,11 @@
 //! Everything that is printed goes through here: envelopes for programs, pages for people.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::builder::styling::{AnsiColor, Style};
 use querent_core::Envelope;
+use serde::Serialize;
 
 use super::error::Failure;
 use crate::text::clean;
@@ -127,6 +128,13 @@ pub(crate) fn print_page(page: Page) -> Result<(), Failure> {
 /// Prints an envelope on a line of its own.
 pub(crate) fn print_envelope(envelope: &Envelope) -> Result<(), Failure> {
     print_line(envelope.as_str())
+}
+
+/// Prints a reply with data on a line of its own. It is not kept as a whole: a list may be long.
+pub(crate) fn print_data(data: &impl Serialize) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let printed = Envelope::write_ok(data, &mut out).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    printed.map_err(Failure::Unwritten)
 }
 
 /// Prints a line as it is.

@@ -17,7 +17,7 @@ use rmcp::{ErrorData, ServerHandler};
 
 use super::call::Call;
 use super::caller::Caller;
-use super::outcome::told;
+use super::outcome::{response, told};
 use super::seal::Seal;
 use super::watch::{self, Watched};
 use super::{prompts, resources, tasks, tools};
@@ -173,17 +173,18 @@ impl ServerHandler for Server {
         Ok(ListToolsResult::with_all_items(tools::list()).with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Public))
     }
 
-    async fn call_tool(
+    /// Thousands may wait in here, so nothing is kept but the tool that runs.
+    fn call_tool(
         &self,
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = tools::find(&request.name) else {
-            return Err(tools::unknown(&request.name));
-        };
-        let arguments = request.arguments.take().unwrap_or_default();
-        let call = Call::new(self, tool.name, &mut request, context);
-        tool.call(arguments, call).await
+    ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send + '_ {
+        let running = tools::find(&request.name).map(|tool| {
+            let arguments = request.arguments.take().unwrap_or_default();
+            tool.call(arguments, Call::new(self, tool.name, &mut request, context))
+        });
+        let running = running.ok_or_else(|| tools::unknown(&request.name));
+        async move { response(running?.await) }
     }
 
     async fn list_resources(
@@ -241,7 +242,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        watch::listen(self, context).await
+        Box::pin(watch::listen(self, context)).await
     }
 
     async fn list_prompts(
@@ -276,7 +277,7 @@ impl ServerHandler for Server {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::update(self, &request.task_id, request.input_responses, context).await
+        Box::pin(tasks::update(self, &request.task_id, request.input_responses, context)).await
     }
 
     async fn cancel_task(

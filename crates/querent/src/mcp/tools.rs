@@ -20,12 +20,12 @@ use std::sync::Arc;
 
 use querent_core::{Item, Question, canonical, nearest};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResponse, ErrorCode, JsonObject, MetaObject, Tool as Listed, ToolAnnotations};
+use rmcp::model::{ErrorCode, JsonObject, MetaObject, Tool as Listed, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::outcome::{Halt, Said, response};
+use super::outcome::{Halt, Said};
 
 /// Every tool there is.
 const TOOLS: &[Tool] = &[
@@ -58,7 +58,7 @@ pub(crate) struct Tool {
 }
 
 type Waited = fn(&Item, &Question) -> Said;
-type Running = Pin<Box<dyn Future<Output = Result<Said, Halt>> + Send>>;
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Said, Halt>> + Send>>;
 
 /// What a call of it does to the world.
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ enum Nature {
 
 impl Tool {
     /// Calls it.
-    pub(crate) async fn call(&self, mut arguments: JsonObject, call: Call) -> Result<CallToolResponse, ErrorData> {
+    pub(crate) fn call(&self, mut arguments: JsonObject, call: Call) -> Running {
         // Some models send every argument that they know of.
         arguments.retain(|_, value| !value.is_null());
         canonical::sort(&mut arguments);
@@ -81,7 +81,7 @@ impl Tool {
         if let Some(item @ Value::Number(_)) = arguments.get_mut("item") {
             *item = Value::String(item.to_string());
         }
-        response((self.run)(arguments, call).await)
+        (self.run)(arguments, call)
     }
 
     /// Whether a call of it can wait for a question.

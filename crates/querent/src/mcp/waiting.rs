@@ -33,8 +33,9 @@ impl Patience {
 /// Waits until the question is settled or patience ends; says not which, because whoever asks looks at the question anyway.
 /// A call that is cancelled leaves the question open.
 pub(crate) async fn wait(call: &Call, id: &QuestionId, patience: Patience) -> Result<(), Halt> {
+    // Thousands may wait: what a wait may need besides is in a box of its own, so that waiting is small.
     if call.request_state.is_some() {
-        elicitation::take(call, id).await?;
+        Box::pin(elicitation::take(call, id)).await?;
     }
     if patience.0.is_zero() {
         return Ok(());
@@ -49,12 +50,12 @@ pub(crate) async fn wait(call: &Call, id: &QuestionId, patience: Patience) -> Re
     if let Some(form) = elicitation::required(call, &question)? {
         return Err(Halt::Other(Box::new(form.into())));
     }
-    let mut offer = Offer::make(call, &question).await;
-    // Thousands may wait, and each question can be read again.
+    let mut offer = Box::pin(Offer::make(call, &question)).await;
+    // It can be read again.
     drop(question);
     let outcome = until_settled(call, id, patience, &mut offer).await;
     if let Some(offer) = offer {
-        offer.withdraw().await;
+        Box::pin(offer.withdraw()).await;
     }
     outcome
 }
@@ -77,10 +78,10 @@ async fn until_settled(
                 };
             }
             () = call.context.ct.cancelled() => return Err(cancelled()),
-            _ = tick.tick() => progress(call, id, start.elapsed(), patience).await,
+            _ = tick.tick() => Box::pin(progress(call, id, start.elapsed(), patience)).await,
             said = Offer::said(offer) => {
                 *offer = None;
-                elicitation::heard(call, id, said).await?;
+                Box::pin(elicitation::heard(call, id, said)).await?;
             }
         }
     }

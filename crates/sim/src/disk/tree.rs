@@ -205,8 +205,8 @@ impl Tree {
         }
     }
 
-    /// The power fails. Of what was written to a file since its sync, a beginning is there, its last write perhaps torn, with
-    /// zeros perhaps where the rest would be; of the changes of names, a beginning too.
+    /// The power fails. Of what was added to a file since its sync, a beginning is there, its last write perhaps torn, with
+    /// zeros perhaps where the rest would be; of what was written over, any part; of the changes of names, a beginning.
     pub(super) fn cut_power(&mut self, dice: &mut Rng) -> Taken {
         let mut taken = Taken::default();
         for file in self.files.values_mut().filter(|file| !file.pending.is_empty()) {
@@ -255,6 +255,11 @@ impl File {
             taken.torn += 1;
             Write::At(*at, std::mem::take(bytes)).apply(&mut self.durable);
         }
+        for write in lost.iter().skip(1) {
+            if write.fits_into(&self.durable) && dice.bool() {
+                write.apply(&mut self.durable);
+            }
+        }
         if !lost.is_empty() && self.bytes.len() > self.durable.len() && dice.u8(0..4) == 0 {
             self.durable.resize(self.bytes.len(), 0);
         }
@@ -263,6 +268,11 @@ impl File {
 }
 
 impl Write {
+    /// Whether it leaves the file as long as it is.
+    fn fits_into(&self, file: &[u8]) -> bool {
+        matches!(self, Self::At(at, bytes) if at + bytes.len() as u64 <= file.len() as u64)
+    }
+
     fn apply(&self, file: &mut Vec<u8>) {
         let fits = |length: u64| usize::try_from(length).unwrap_or(usize::MAX);
         match self {

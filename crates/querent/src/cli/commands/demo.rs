@@ -186,7 +186,7 @@ fn served(
 }
 
 fn end(hub: &Handle, context: &Context, directory: &Path, late: &Item) -> Result<u8, Failure> {
-    let items: Vec<ItemView> = hub.items()?.iter().map(ItemView::of).collect();
+    let items = hub.item_views()?;
     let mut found = hub.questions(None, &Filter { to: None, status: StatusFilter::All })?;
     found.sort_by(|a, b| a.id.cmp(&b.id));
     let questions = found.iter().map(|question| QuestionView { question, with_thread: true }).collect();

@@ -1,7 +1,5 @@
 //! `querent item list`: all items.
 
-use querent_core::view::ItemView;
-
 use crate::cli::context::{Context, Items};
 use crate::cli::error::Failure;
 use crate::cli::pages::stage_cell;
@@ -18,7 +16,7 @@ Examples:
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, context: &Context) -> Result<u8, Failure> {
-    let items: Vec<ItemView> = context.reader()?.items()?.iter().map(ItemView::of).collect();
+    let items = context.reader()?.item_views()?;
     context.reply(&Items { items: &items }, |page| {
         if items.is_empty() {
             page.line("There are no items yet.");

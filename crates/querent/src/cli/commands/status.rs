@@ -1,7 +1,5 @@
 //! `querent status`: the items, and what they wait for.
 
-use querent_core::view::ItemView;
-
 use crate::cli::context::{Context, Items};
 use crate::cli::error::Failure;
 use crate::cli::pages::stage_cell;
@@ -21,7 +19,7 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, context: &Context) -> Result<u8, Failure> {
     let hub = context.reader()?;
-    let items: Vec<ItemView> = hub.items()?.iter().map(ItemView::of).collect();
+    let items = hub.item_views()?;
     context.reply(&Items { items: &items }, |page| {
         if items.is_empty() {
             page.line("There are no items yet.");

@@ -193,10 +193,10 @@ fn add(call: &Call) -> Result<Said, Refusal> {
 
 fn listed(call: &Call) -> Result<Said, Refusal> {
     let Paging { limit, cursor } = call.read()?;
-    let items = call.site.hub.items()?;
+    let items = call.site.hub.item_views()?;
     let page = paging::sorted(items, |it| it.id.clone(), cursor.as_deref(), paging::limit(limit))?;
     let Page { entries, next } = page;
-    Ok(Said::new(&Items { items: entries.iter().map(ItemView::of).collect(), next_cursor: next }))
+    Ok(Said::new(&Items { items: entries, next_cursor: next }))
 }
 
 fn show(call: &Call) -> Result<Said, Refusal> {
