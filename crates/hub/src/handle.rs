@@ -1,6 +1,6 @@
 //! The way in for every surface: commands and queries.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use querent_core::view::{Filter, ItemView, ReadyView, SessionView, StatusFilter, ready, sessions};
@@ -13,7 +13,7 @@ use querent_journal::files::{Ledgers, Options};
 use querent_journal::{Attempt, Files, Journal, Snapshot, Update, Which};
 use serde_json::json;
 use tokio::sync::oneshot;
-use tokio::task::spawn_blocking;
+use tokio::task::{spawn_blocking, yield_now};
 
 use crate::clock::{Clock, SystemClock};
 use crate::follow::Feed;
@@ -44,6 +44,28 @@ pub(crate) struct Inner {
     pub(crate) surveyed: AtomicU64,
     /// The order of the questions, for lists in pages.
     pub(crate) listing: Mutex<Listing>,
+    /// How many commands are underway for which no thread waits.
+    underway: AtomicUsize,
+}
+
+/// A command that is underway.
+struct Underway<'a>(&'a AtomicUsize);
+
+impl<'a> Underway<'a> {
+    fn begin(all: &'a AtomicUsize) -> Self {
+        all.fetch_add(1, Ordering::Relaxed);
+        Self(all)
+    }
+
+    fn is_alone(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 1
+    }
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Handle {
@@ -86,6 +108,7 @@ impl Handle {
                 feed: Mutex::default(),
                 surveyed: AtomicU64::new(0),
                 listing: Mutex::default(),
+                underway: AtomicUsize::new(0),
             }),
         }
     }
@@ -138,9 +161,12 @@ impl Handle {
             Err(refusal) => return self.passed_on(Err(refusal)),
         };
         // A command that is alone is carried out here: to wake another thread for it, and to be woken by that, takes as long as
-        // many a disk. There is one at a time, so the other workers go on; where there are none, nobody may wait here.
-        let may_wait = tokio::runtime::Handle::current().metrics().num_workers() > 1;
-        let attempt = if may_wait { self.inner.journal.attempt(update) } else { Attempt::Busy(update) };
+        // many a disk. Whoever else is ready goes first, so that it shows.
+        let underway = Underway::begin(&self.inner.underway);
+        if underway.is_alone() {
+            yield_now().await;
+        }
+        let attempt = if underway.is_alone() { self.inner.journal.attempt(update) } else { Attempt::Busy(update) };
         let update = match attempt {
             Attempt::Done(reply) => return self.passed_on(reply.map_err(Refusal::from)),
             Attempt::Busy(update) => update,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use querent_core::Envelope;
 
@@ -12,7 +12,7 @@ use super::disk::{DiskFile, Open};
 use super::flush::{Flushed, LedgersLock};
 use super::gate::{Gate, Waiting};
 use super::layout::Layout;
-use super::lock::{self, Lock};
+use super::lock::{Held, Lock};
 use super::place::Place;
 use super::scan::Entry;
 use super::slate::{Due, Slate};
@@ -30,6 +30,9 @@ const FARTHEST_BEHIND: usize = 16_384;
 const LONGEST_BEHIND: Duration = Duration::from_secs(10);
 /// How long it is quiet before they follow.
 const QUIET: Duration = Duration::from_millis(100);
+
+/// How long a sync of a quick disk takes.
+const QUICK: Duration = Duration::from_millis(2);
 
 /// What the threads of a process share.
 pub(crate) struct Shared {
@@ -50,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) watcher: Watcher,
     /// What this process and others tell each other about their syncs, once it has written.
     syncs: OnceLock<Option<Syncs>>,
+    /// Whether the last sync took long.
+    is_slow: AtomicBool,
     lag: Mutex<Lag>,
     woken: Condvar,
     /// The thread that commits for those who wait on none is to lead.
@@ -78,6 +83,12 @@ pub(crate) struct Writer {
     slate: Slate,
 }
 
+/// Who writes to the log, and the lock that says so to other processes: it is freed first.
+pub(crate) struct Locked<'a> {
+    lock: Held,
+    writer: MutexGuard<'a, Writer>,
+}
+
 /// What the thread that lets the ledgers follow must know.
 #[derive(Default)]
 struct Lag {
@@ -90,7 +101,7 @@ struct Lag {
 
 impl Writer {
     /// Takes the lock. While it waits, it takes in what the others write.
-    pub(crate) fn lock(&mut self, shared: &Shared) -> Result<lock::Held, Error> {
+    pub(crate) fn lock(&mut self, shared: &Shared) -> Result<Held, Error> {
         loop {
             let lock = match self.lock.take() {
                 Some(lock) => lock,
@@ -123,6 +134,7 @@ impl Shared {
             view: Mutex::default(),
             watcher: Watcher::default(),
             syncs: OnceLock::new(),
+            is_slow: AtomicBool::new(false),
             lag: Mutex::default(),
             woken: Condvar::new(),
             summoned: Condvar::new(),
@@ -142,9 +154,22 @@ impl Shared {
         self.woken.notify_all();
     }
 
+    fn lock(&self) -> Result<Locked<'_>, Error> {
+        let mut writer = hold(&self.writer);
+        Ok(Locked { lock: writer.lock(self)?, writer })
+    }
+
+    /// The same, if a commit would take no longer than a disk that is quick.
+    pub(crate) fn lock_at_once(&self) -> Option<Locked<'_>> {
+        let writer = self.writer.try_lock().ok().filter(|writer| writer.store.is_some())?;
+        let would_wait = self.is_slow.load(Ordering::Relaxed) || hold(&self.lag).lines >= FAR_BEHIND;
+        let lock = writer.lock.as_ref().filter(|_| !would_wait)?.acquire_at_once()?;
+        Some(Locked { lock, writer })
+    }
+
     /// Writes all of these as one, and makes them durable with one sync, outside the lock.
-    pub(crate) fn commit(&self, waiting: &mut [Waiting]) -> Result<Vec<Envelope>, Error> {
-        let (replies, pending) = self.write(waiting)?;
+    pub(crate) fn commit(&self, waiting: &mut [Waiting], locked: Option<Locked<'_>>) -> Result<Vec<Envelope>, Error> {
+        let (replies, pending) = self.write(waiting, locked)?;
         let (wrote, behind) = (pending.wrote, pending.behind);
         let synced = self.sync_and_show(pending).inspect_err(|_| self.expect_nothing());
         if wrote {
@@ -159,9 +184,13 @@ impl Shared {
     }
 
     /// Runs all of these and writes what they decide.
-    fn write(&self, waiting: &mut [Waiting]) -> Result<(Vec<Envelope>, Pending<'_>), Error> {
-        let mut writer = hold(&self.writer);
-        let lock = writer.lock(self)?;
+    fn write(
+        &self,
+        waiting: &mut [Waiting],
+        locked: Option<Locked<'_>>,
+    ) -> Result<(Vec<Envelope>, Pending<'_>), Error> {
+        // In this order: the lock goes first.
+        let Locked { mut writer, lock } = locked.map_or_else(|| self.lock(), Ok)?;
         self.reach(Step::Locked)?;
         // Whatever fails leaves no store behind: what is in memory may then not be what is on disk.
         let mut store = match writer.store.take() {
@@ -203,11 +232,13 @@ impl Shared {
     /// line, whoever wrote it; what stands on the slate continues what is durable in the log.
     fn sync_and_show(&self, pending: Pending<'_>) -> Result<(), Error> {
         let Pending { due, place, file, unshown, syncing, .. } = pending;
+        let start = Instant::now();
         let done = match (due, self.syncs()) {
             (None, _) => Ok(()),
             (Some((due, target)), Some(syncs)) => syncs.sync(place.seq, target, || due.sync_data()),
             (Some((due, _)), None) => due.sync_data(),
         };
+        self.is_slow.store(start.elapsed() > QUICK, Ordering::Relaxed);
         if done.is_ok() {
             self.synced.fetch_max(place.seq, Ordering::AcqRel);
             self.show(&unshown, &file);
@@ -328,7 +359,11 @@ impl Shared {
             // What fails here is done by the next writer.
             let followed = self.flush(false).unwrap_or(true);
             lag = hold(&self.lag);
-            lag.behind |= !followed;
+            if !followed {
+                // Another process is at it, and will be for a while.
+                lag.behind = true;
+                lag = self.woken.wait_timeout(lag, QUIET).unwrap_or_else(PoisonError::into_inner).0;
+            }
         }
         drop(lag);
         let _ = self.flush(true);

@@ -5,7 +5,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use querent_core::Envelope;
 
-use super::commit::{Shared, hold};
+use super::commit::{Locked, Shared, hold};
 use super::seat::{Bell, seat};
 use crate::{Attempt, Done, Error, Update};
 
@@ -53,27 +53,35 @@ enum Turn {
 impl Shared {
     /// Waits until the update is committed, by this thread or by another that commits for it.
     pub(crate) fn update(&self, update: Update) -> Result<Envelope, Error> {
-        self.enter(hold(&self.gate), update)
+        self.enter(hold(&self.gate), update, None)
     }
 
-    /// Commits the update on this thread, unless another one commits.
+    /// Commits the update on this thread, unless it would have to wait for anything but a quick disk.
     pub(crate) fn attempt(&self, update: Update) -> Attempt {
         let gate = hold(&self.gate);
-        if gate.busy { Attempt::Busy(update) } else { Attempt::Done(self.enter(gate, update)) }
+        match if gate.busy { None } else { self.lock_at_once() } {
+            Some(locked) => Attempt::Done(self.enter(gate, update, Some(locked))),
+            None => Attempt::Busy(update),
+        }
     }
 
-    fn enter(&self, mut gate: MutexGuard<'_, Gate>, update: Update) -> Result<Envelope, Error> {
+    fn enter(
+        &self,
+        mut gate: MutexGuard<'_, Gate>,
+        update: Update,
+        locked: Option<Locked<'_>>,
+    ) -> Result<Envelope, Error> {
         let (bell, seat) = seat();
         let lead = !std::mem::replace(&mut gate.busy, true);
         gate.waiting.push(Waiting { update, whom: Whom::Thread(bell) });
         drop(gate);
         if lead {
-            self.lead();
+            self.lead(locked);
         }
         loop {
             match seat.wait() {
                 Some(Turn::Done(done)) => return done,
-                Some(Turn::Lead) => self.lead(),
+                Some(Turn::Lead) => self.lead(None),
                 None => {
                     let lost = io::Error::other("the thread that wrote for others ended");
                     return Err(Error::io("write", self.layout.dir())(lost));
@@ -99,7 +107,7 @@ impl Shared {
         loop {
             if std::mem::take(&mut gate.summons) {
                 drop(gate);
-                self.lead();
+                self.lead(None);
                 gate = hold(&self.gate);
             } else if gate.closing {
                 return;
@@ -110,10 +118,10 @@ impl Shared {
     }
 
     /// Commits all that wait, and tells each; then another leads, if more have come.
-    fn lead(&self) {
+    fn lead(&self, locked: Option<Locked<'_>>) {
         let _passing = Passing(self);
         let mut waiting = std::mem::take(&mut hold(&self.gate).waiting);
-        match self.commit(&mut waiting) {
+        match self.commit(&mut waiting, locked) {
             Ok(replies) => waiting.into_iter().zip(replies).for_each(|(it, reply)| it.whom.tell(Ok(reply))),
             Err(error) => waiting.into_iter().for_each(|it| it.whom.tell(Err(error.again()))),
         }

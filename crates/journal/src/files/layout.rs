@@ -78,9 +78,9 @@ impl Layout {
         self.is_full(end) && self.has(&self.segment(end.segment + 1))
     }
 
-    /// Where the last lines stand once more.
+    /// Where the last lines stand once more. In a directory of its own: that of the log is watched.
     pub(crate) fn slate(&self) -> PathBuf {
-        self.journal().join("slate")
+        self.journal().join("slate").join("lines")
     }
 
     pub(crate) fn checkpoint(&self) -> PathBuf {

@@ -121,8 +121,11 @@ fn usable(file: Box<dyn DiskFile>) -> Option<Opened> {
 /// A slate is filled, so that a line on it makes it no longer, and needs no room that the disk has not given yet.
 fn make(layout: &Layout, log: &dyn DiskFile, length: usize) -> Option<Opened> {
     log.sync_data().ok()?;
-    let file = layout.disk().open(&layout.slate(), Open::Create).ok()?;
+    let path = layout.slate();
+    layout.disk().create_dir_all(path.parent()?).ok()?;
+    let file = layout.disk().open(&path, Open::Create).ok()?;
     fill(&*file, length).ok()?;
+    layout.disk().sync_dir(path.parent()?).ok()?;
     layout.disk().sync_dir(&layout.journal()).ok()?;
     usable(file)
 }
@@ -253,7 +256,7 @@ mod tests {
     fn after_a_cut(dir: &Path, log: &[u8]) -> tempfile::TempDir {
         let copy = tempfile::tempdir().unwrap();
         let layout = Layout::of(copy.path());
-        fs::create_dir_all(layout.journal()).unwrap();
+        fs::create_dir_all(layout.slate().parent().unwrap()).unwrap();
         fs::write(layout.segment(1), log).unwrap();
         fs::copy(Layout::of(dir).slate(), layout.slate()).unwrap();
         let slate = fs::OpenOptions::new().write(true).open(layout.slate()).unwrap();

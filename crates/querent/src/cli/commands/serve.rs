@@ -82,7 +82,7 @@ impl Server {
     /// Serves until somebody wants this process to end. Says where, once it listens.
     pub(super) fn run(self, announce: impl FnOnce(SocketAddr) -> Result<(), Refusal>) -> Result<(), Refusal> {
         take_handles();
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let mut runtime = runtime();
         let runtime = runtime.max_blocking_threads(64).enable_all().build().map_err(|error| broken(&error))?;
         let Self { project, hub, listen, .. } = self;
         runtime.block_on(async {
@@ -111,6 +111,18 @@ impl Server {
             Ok(())
         })
     }
+}
+
+/// What a server runs on: half of the processors, because those whom it serves are on this machine too. On one thread nobody has
+/// to be woken by another; what takes long is done elsewhere in any case.
+fn runtime() -> tokio::runtime::Builder {
+    let workers = std::thread::available_parallelism().map_or(1, |processors| processors.get() / 2);
+    if workers < 2 {
+        return tokio::runtime::Builder::new_current_thread();
+    }
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(workers);
+    runtime
 }
 
 /// Calls the agents that are asked, where the config says how. What cannot be read now is read a moment later.
