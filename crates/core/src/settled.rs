@@ -1,6 +1,6 @@
 //! What an item remembers of its questions that have an answer, so that nothing is asked twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -21,59 +21,59 @@ pub struct Settled {
     pub human: bool,
 }
 
-/// The last questions of an item that have an answer. Found by their number and by what they are known by.
+/// The last questions of an item that have an answer, by their number. They are few and come in order, so that a look through all
+/// of them costs less than a tree that finds them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settlements {
-    by_number: BTreeMap<u32, Settled>,
-    by_pattern: BTreeSet<(Fingerprint, u32)>,
-}
+pub struct Settlements(VecDeque<(u32, Settled)>);
 
 impl Settlements {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.by_number.is_empty()
+        self.0.is_empty()
     }
 
     /// Remembers that a question has an answer, and forgets the oldest if these are too many.
     pub(crate) fn insert(&mut self, number: u32, settled: Settled) {
-        self.remove(number);
-        self.by_pattern.insert((settled.pattern, number));
-        self.by_number.insert(number, settled);
-        if self.by_number.len() > MOST_SETTLED
-            && let Some(oldest) = self.by_number.keys().next().copied()
-        {
-            self.remove(oldest);
+        match self.find(number) {
+            Ok(place) => self.0[place].1 = settled,
+            Err(place) => self.0.insert(place, (number, settled)),
+        }
+        if self.0.len() > MOST_SETTLED {
+            self.0.pop_front();
         }
     }
 
     /// Forgets a question.
     pub(crate) fn remove(&mut self, number: u32) -> Option<Settled> {
-        let settled = self.by_number.remove(&number)?;
-        self.by_pattern.remove(&(settled.pattern, number));
-        Some(settled)
+        let place = self.find(number).ok()?;
+        self.0.remove(place).map(|(_, settled)| settled)
     }
 
     /// Which of those that are known by this was answered last, and when: by a human, or by anybody.
     pub(crate) fn last(&self, pattern: &Fingerprint, by_human: bool) -> Option<(u32, Moment)> {
-        let same = self.by_pattern.range((*pattern, 0)..=(*pattern, u32::MAX));
-        let answered = same.filter_map(|(_, number)| Some((*number, self.by_number.get(number)?)));
-        let counts = answered.filter(|(_, it)| it.human || !by_human);
-        counts.max_by_key(|(number, it)| (it.at, *number)).map(|(number, it)| (number, it.at))
+        let same = self.0.iter().filter(|(_, it)| it.pattern == *pattern && (it.human || !by_human));
+        same.max_by_key(|(number, it)| (it.at, *number)).map(|(number, it)| (*number, it.at))
+    }
+
+    fn find(&self, number: u32) -> Result<usize, usize> {
+        // Most are newer than all others.
+        if self.0.back().is_none_or(|(last, _)| *last < number) {
+            return Err(self.0.len());
+        }
+        self.0.binary_search_by_key(&number, |(number, _)| *number)
     }
 }
 
-/// By number alone: the rest follows.
 impl Serialize for Settlements {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.by_number.serialize(serializer)
+        serializer.collect_map(self.0.iter().map(|(number, settled)| (number, settled)))
     }
 }
 
 impl<'de> Deserialize<'de> for Settlements {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let by_number = BTreeMap::<u32, Settled>::deserialize(deserializer)?;
-        let by_pattern = by_number.iter().map(|(number, it)| (it.pattern, *number)).collect();
-        Ok(Self { by_number, by_pattern })
+        Ok(Self(by_number.into_iter().collect()))
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         let read: Settlements = serde_json::from_value(serde_json::to_value(&all).unwrap()).unwrap();
 
         assert_eq!(read, all);
-        assert_eq!((read.by_number.len(), read.by_pattern.len()), (MOST_SETTLED, MOST_SETTLED));
+        assert_eq!(read.0.len(), MOST_SETTLED);
         assert_eq!((last(&read, "44", false), last(&read, "45", false)), (None, Some(45)));
     }
 }

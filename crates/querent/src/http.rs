@@ -5,6 +5,7 @@ mod doors;
 mod events;
 mod front;
 mod guard;
+mod linger;
 mod listen;
 mod log;
 mod metrics;
@@ -17,7 +18,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router};
@@ -35,6 +36,7 @@ pub(crate) use api::{on_thread, status};
 pub(crate) use doors::Doors;
 use front::Front;
 pub(crate) use guard::Csrf;
+use linger::linger;
 pub(crate) use session::Sessions;
 pub(crate) use who::{Bearer, Who};
 
@@ -156,7 +158,7 @@ async fn nobody(State(site): State<Site>, who: Who, request: Request) -> Respons
     if let Some(fixtures) = site.fixtures.get() {
         return fixtures.handle(request).await.into_response();
     }
-    site.mcp(who.party()).handle(request).await.into_response()
+    called(&site.mcp(who.party()), request).await
 }
 
 /// On loopback without tokens the path says which agent calls; a token must be that agent's.
@@ -176,7 +178,14 @@ async fn agent(State(site): State<Site>, who: Who, Path(name): Path<String>, req
         let hint = "call /mcp: the token says who calls";
         return refused(StatusCode::FORBIDDEN, &Refusal::new(Code::Unauthorized, message, hint));
     }
-    site.mcp(Some(Party::Agent(agent))).handle(request).await.into_response()
+    called(&site.mcp(Some(Party::Agent(agent))), request).await
+}
+
+async fn called(mcp: &Mcp, request: Request) -> Response {
+    // Who listens hears at once that it does.
+    let is_call = *request.method() == Method::POST;
+    let reply = mcp.handle(request).await.into_response();
+    if is_call { linger(reply).await } else { reply }
 }
 
 /// Somebody who came by a secret of our own was not let in.

@@ -24,8 +24,8 @@ use super::{Ledgers, Options, Step, recover};
 use crate::Error;
 
 /// How many lines the ledgers may be behind before they follow although it is not quiet, and before writers wait for them.
-const FAR_BEHIND: usize = 8_192;
-const FARTHEST_BEHIND: usize = 16_384;
+const FAR_BEHIND: usize = 16_384;
+const FARTHEST_BEHIND: usize = 32_768;
 /// How long they may be behind where it is never quiet.
 const LONGEST_BEHIND: Duration = Duration::from_secs(10);
 /// How long it is quiet before they follow.
