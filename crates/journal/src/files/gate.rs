@@ -149,3 +149,53 @@ impl Drop for Passing<'_> {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::Script;
+    use crate::files::layout::Layout;
+    use crate::files::{Ledgers, Options};
+    use crate::{Files, Journal};
+
+    /// Whether this is carried out at once.
+    fn at_once(files: &Files, operation: &str) -> bool {
+        let update = Script::new().unwrap().update(operation, &Script::ask("42", "Which tea?").unwrap());
+        match files.attempt(update) {
+            Attempt::Done(done) => done.unwrap().as_str().contains("\"ok\":true"),
+            Attempt::Busy(update) => {
+                files.update(update).unwrap();
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn a_process_that_has_the_log_at_hand_commits_at_once_and_one_that_has_not_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let stays = || Options { ledgers: Ledgers::OnDemand, ..Options::new("test") };
+        let files = Files::open(dir.path(), stays());
+        Script::new().unwrap().accept(&files, "op-open", &Script::open("42").unwrap()).unwrap();
+        let other = Files::open(dir.path(), stays());
+
+        assert!(!at_once(&other, "op-cold"), "it has to read the log first");
+        assert!(at_once(&other, "op-warm"));
+        assert!(at_once(&files, "op-after"), "the lines of others are taken in");
+    }
+
+    #[test]
+    fn nobody_waits_at_once_for_the_lock_of_another_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = Files::open(dir.path(), Options { ledgers: Ledgers::OnDemand, ..Options::new("test") });
+        Script::new().unwrap().accept(&files, "op-open", &Script::open("42").unwrap()).unwrap();
+        let lock = std::fs::File::open(Layout::of(dir.path()).lock()).unwrap();
+        lock.lock().unwrap();
+        let update = Script::new().unwrap().update("op-1", &Script::ask("42", "Which tea?").unwrap());
+
+        let attempt = files.attempt(update);
+
+        assert!(matches!(attempt, Attempt::Busy(_)));
+        lock.unlock().unwrap();
+        assert!(at_once(&files, "op-2"));
+    }
+}

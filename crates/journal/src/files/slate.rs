@@ -161,7 +161,7 @@ fn read_head(file: &dyn DiskFile) -> Option<Head> {
 /// Puts back into the log what a power cut took from it. Under the lock of the log.
 pub(crate) fn put_back(layout: &Layout) -> Result<(), Error> {
     let Ok(slate) = layout.disk().open(&layout.slate(), Open::Write) else { return Ok(()) };
-    if !read_head(&*slate).is_some_and(|head| head.boot != layout.disk().boot()) {
+    if read_head(&*slate).is_none_or(|head| head.boot == layout.disk().boot()) {
         return Ok(());
     }
     if let Some((base, lines)) = lost(layout) {

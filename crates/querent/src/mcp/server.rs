@@ -76,12 +76,12 @@ impl Server {
         &self.inner.project
     }
 
-    /// Runs a query. It is answered from memory but for what is new, so no other thread is woken for it.
+    /// Runs a query about one item. It is answered from memory but for what is new, so no other thread is woken for it.
     pub(crate) fn look<T>(&self, query: impl FnOnce(&Handle) -> Result<T, Refusal>) -> Result<T, Refusal> {
         query(&self.inner.hub)
     }
 
-    /// Runs what waits for the disk where it may block.
+    /// Runs what waits for the disk, or may be long, where it may block.
     pub(crate) async fn on_hub<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Handle) -> Result<T, Refusal> + Send + 'static,
@@ -193,7 +193,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         watch::follow(self, &context.peer).map_err(|refusal| told(&refusal))?;
-        let listed = self.look(resources::list).map_err(|refusal| told(&refusal))?;
+        let listed = self.on_hub(resources::list).await.map_err(|refusal| told(&refusal))?;
         Ok(ListResourcesResult::with_all_items(listed).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
@@ -211,7 +211,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.look(|hub| resources::read(hub, &request.uri));
+        let read = self.on_hub(move |hub| resources::read(hub, &request.uri)).await;
         read.map_err(|refusal| told(&refusal))?.map(Into::into)
     }
 
@@ -260,7 +260,8 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let got = self.look(|hub| prompts::get(hub, self.caller(), &request.name, &arguments));
+        let server = self.clone();
+        let got = self.on_hub(move |hub| prompts::get(hub, server.caller(), &request.name, &arguments)).await;
         got.map_err(|refusal| told(&refusal))?.map(Into::into)
     }
 

@@ -24,12 +24,12 @@ you are to answer, and item to see what is open where you work. A long list come
     waited: None,
     input,
     output,
-    run: |arguments, call| Box::pin(async move { run(arguments, &call) }),
+    run: |arguments, call| Box::pin(run(arguments, call)),
 };
 
-fn run(arguments: JsonObject, call: &Call) -> Result<Said, Halt> {
+async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let wanted: Wanted = super::read(arguments)?;
-    let found = call.look(|hub| wanted.find(hub))?;
+    let found = call.on_hub(move |hub| wanted.find(hub)).await?;
     let text = words(&found.entries, found.next.as_deref());
     Ok(Said::new(&Listed::of(&found), text))
 }
