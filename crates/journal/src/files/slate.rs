@@ -60,10 +60,8 @@ impl Slate {
     /// Writes lines on it that were just added to the log, after `from`; there may be none. Under the lock of the log.
     pub(crate) fn note(&mut self, layout: &Layout, log: &Log, from: Place, lines: &[u8]) -> Result<Due, Error> {
         let segment = log.file();
-        if !lines.is_empty() {
-            self.commits = self.commits.saturating_add(1);
-            self.open(layout, &*segment);
-        }
+        self.commits = self.commits.saturating_add(u32::from(!lines.is_empty()));
+        self.open(layout, &*segment);
         let in_log = Target { file: log.identity(), part: log.place.segment.into() };
         let Some(Opened { file, identity, length }) = &self.opened else { return Ok(Some((segment, in_log))) };
         let head = read_head(&**file).filter(|head| head.boot == self.boot);
@@ -99,7 +97,9 @@ impl Slate {
     /// The file: that of others, or a new one once this process has written so often that it is worth its while. None where there
     /// can be none, or where the system does not tell one boot from another: then nobody would know that the power was cut.
     fn open(&mut self, layout: &Layout, log: &dyn DiskFile) {
-        if self.opened.is_some() || self.hopeless {
+        // People delete what looks forgotten, and a file that nobody finds goes with the power.
+        let is_there = |it: &Opened| layout.disk().identity(&layout.slate()).is_ok_and(|there| there == it.identity);
+        if self.hopeless || self.opened.as_ref().is_some_and(is_there) {
             return;
         }
         self.boot = layout.disk().boot();
@@ -294,6 +294,19 @@ mod tests {
         fs::rename(Layout::of(dir.path()).slate(), &aside).unwrap();
         ask(&Files::open(dir.path(), Options::new("without")), "op-without");
         fs::rename(&aside, Layout::of(dir.path()).slate()).unwrap();
+        ask(&files, "op-synced");
+        let base = log(dir.path()).len();
+        ask(&files, "op-after");
+
+        assert_eq!(beginning(dir.path()), base, "the log was synced up to here");
+        assert_eq!(noted(dir.path()), log(dir.path())[base..]);
+    }
+
+    #[test]
+    fn one_that_was_deleted_is_made_anew_and_the_log_is_synced() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = busy(dir.path());
+        fs::remove_dir_all(Layout::of(dir.path()).slate().parent().unwrap()).unwrap();
         ask(&files, "op-synced");
         let base = log(dir.path()).len();
         ask(&files, "op-after");
