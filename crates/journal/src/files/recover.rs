@@ -40,6 +40,7 @@ pub(crate) fn recover_with(layout: &Layout, _ledgers: &LedgersLock) -> Result<(C
     if torn {
         log::cut(layout, place)?;
     }
+    slate::wipe(layout)?;
     Syncs::reset(layout);
     let index = Index::create(layout, &lines)?;
     set_aside_strangers(layout, &versions)?;

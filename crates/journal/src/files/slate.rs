@@ -160,17 +160,24 @@ fn read_head(file: &dyn DiskFile) -> Option<Head> {
 
 /// Puts back into the log what a power cut took from it. Under the lock of the log.
 pub(crate) fn put_back(layout: &Layout) -> Result<(), Error> {
+    let Some((base, lines)) = lost(layout) else { return Ok(()) };
+    let path = layout.segment(base.segment);
+    let log = layout.disk().open(&path, Open::Write).map_err(Error::io("open", &path))?;
+    log.write_all_at(&lines, base.end).and_then(|()| log.sync_data()).map_err(Error::io("write", &path))
+}
+
+/// Wipes the slate, once the log is in order and may be another one: whoever writes next syncs the log. Lines that nobody was told of
+/// are not on it any more either, for others take their numbers. Under the lock of the log.
+pub(crate) fn wipe(layout: &Layout) -> Result<(), Error> {
     let Ok(slate) = layout.disk().open(&layout.slate(), Open::Write) else { return Ok(()) };
-    if read_head(&*slate).is_none_or(|head| head.boot == layout.disk().boot()) {
+    if read_head(&*slate).is_none() {
         return Ok(());
     }
-    if let Some((base, lines)) = lost(layout) {
-        let path = layout.segment(base.segment);
-        let log = layout.disk().open(&path, Open::Write).map_err(Error::io("open", &path))?;
-        let written = log.write_all_at(&lines, base.end).and_then(|()| log.sync_data());
-        written.map_err(Error::io("write", &path))?;
+    let path = layout.last_segment();
+    if layout.has(&path) {
+        let synced = layout.disk().open(&path, Open::Read).and_then(|log| log.sync_data());
+        synced.map_err(Error::io("sync", &path))?;
     }
-    // Lines that nobody was told of are not on it for long: others take their numbers.
     let length = slate.length().ok().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     fill(&*slate, length).map_err(Error::io("write", &layout.slate()))
 }
@@ -264,6 +271,16 @@ mod tests {
         copy
     }
 
+    /// With the next line the log is synced, and the one after it is the slate's first.
+    fn begins_anew(files: &Files, dir: &Path) {
+        ask(files, "op-synced");
+        let base = log(dir).len();
+        ask(files, "op-after");
+
+        assert_eq!(beginning(dir), base, "the log was synced up to here");
+        assert_eq!(noted(dir), log(dir)[base..]);
+    }
+
     #[test]
     fn what_was_written_since_the_log_was_synced_stands_on_the_slate() {
         let dir = tempfile::tempdir().unwrap();
@@ -294,12 +311,8 @@ mod tests {
         fs::rename(Layout::of(dir.path()).slate(), &aside).unwrap();
         ask(&Files::open(dir.path(), Options::new("without")), "op-without");
         fs::rename(&aside, Layout::of(dir.path()).slate()).unwrap();
-        ask(&files, "op-synced");
-        let base = log(dir.path()).len();
-        ask(&files, "op-after");
 
-        assert_eq!(beginning(dir.path()), base, "the log was synced up to here");
-        assert_eq!(noted(dir.path()), log(dir.path())[base..]);
+        begins_anew(&files, dir.path());
     }
 
     #[test]
@@ -307,12 +320,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let files = busy(dir.path());
         fs::remove_dir_all(Layout::of(dir.path()).slate().parent().unwrap()).unwrap();
-        ask(&files, "op-synced");
-        let base = log(dir.path()).len();
-        ask(&files, "op-after");
 
-        assert_eq!(beginning(dir.path()), base, "the log was synced up to here");
-        assert_eq!(noted(dir.path()), log(dir.path())[base..]);
+        begins_anew(&files, dir.path());
+    }
+
+    #[test]
+    fn a_log_that_was_put_in_order_is_synced_by_who_writes_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = busy(dir.path());
+        files.repair().unwrap();
+
+        begins_anew(&files, dir.path());
     }
 
     #[test]
