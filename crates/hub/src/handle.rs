@@ -118,6 +118,11 @@ impl Handle {
         self.inner.rules.rules()
     }
 
+    /// Whether a command is being carried out.
+    pub fn is_busy(&self) -> bool {
+        self.inner.underway.load(Ordering::Relaxed) > 0
+    }
+
     /// The time as the hub sees it.
     pub fn now(&self) -> Moment {
         self.inner.clock.now()

@@ -11,6 +11,7 @@ mod log;
 mod metrics;
 mod rate;
 mod session;
+mod vigil;
 mod who;
 
 use std::collections::BTreeMap;
@@ -67,6 +68,7 @@ pub(crate) struct Served {
     pub(crate) links: Links,
     rates: rate::Rates,
     metrics: metrics::Metrics,
+    vigil: vigil::Vigil,
     /// Becomes true when the server stops: whoever only listens then is let go.
     stopping: watch::Receiver<bool>,
     /// The MCP server of each party that has called; the one without a name only reads.
@@ -93,6 +95,7 @@ impl Site {
             links,
             rates: rate::Rates::default(),
             metrics: metrics::Metrics::default(),
+            vigil: vigil::Vigil::default(),
             stopping,
             servers: Mutex::default(),
             #[cfg(feature = "conformance-fixtures")]
@@ -124,7 +127,10 @@ impl Site {
             .layer(DefaultBodyLimit::max(LARGEST))
             .with_state(self.clone());
         let stopped = async move { drop(stopping.wait_for(|stopping| *stopping).await) };
+        let site = self.clone();
+        let kept = tokio::spawn(async move { site.vigil.keep(&site.hub).await });
         listen::serve(listener, Front::new(self, routes), stopped).await;
+        kept.abort();
     }
 
     /// The server of a party, made when it first calls.

@@ -2,6 +2,7 @@
 //! that wait, because a system has few.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
@@ -11,6 +12,10 @@ use super::layout::Layout;
 use super::place::Place;
 use crate::wakes::Wakes;
 use crate::{Error, Wake, Watch};
+
+/// How long the events of what this process writes itself are left to gather, so that a busy one is not woken for each of its
+/// own commits: another's line is noticed so much later meanwhile.
+const REST: Duration = Duration::from_millis(5);
 
 /// Watches the journal's directory from the first who waits on, as long as the journal is open or anybody waits.
 #[derive(Default)]
@@ -66,7 +71,14 @@ impl Watcher {
         let (wakes, own, layout) = (Arc::clone(&self.wakes), Arc::clone(&self.own), layout.clone());
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // Reading wakes nobody; an error may hide a change, so it wakes.
-            if event.map_or(true, |event| !event.kind.is_access()) && !own.is_all(&layout) {
+            if event.is_ok_and(|event| event.kind.is_access()) {
+                return;
+            }
+            let is_own = own.is_all(&layout) && {
+                std::thread::sleep(REST);
+                own.is_all(&layout)
+            };
+            if !is_own {
                 wakes.wake();
             }
         })

@@ -36,6 +36,7 @@ impl Front {
             Err(response) => response,
         };
         counted.replied(response.status());
+        self.site.vigil.replied();
         response
     }
 }

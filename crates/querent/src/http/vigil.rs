@@ -1,0 +1,33 @@
+//! Staying awake for a moment after a reply: who was answered often asks on at once, and to fall asleep and be woken takes as
+//! long as the work for many a request.
+
+use std::time::{Duration, Instant};
+
+use querent_hub::Handle;
+use tokio::sync::Notify;
+use tokio::task::yield_now;
+
+/// How long.
+const AWAKE: Duration = Duration::from_micros(200);
+
+/// Keeps the server awake after each reply.
+#[derive(Default)]
+pub(super) struct Vigil(Notify);
+
+impl Vigil {
+    /// There is a reply.
+    pub(super) fn replied(&self) {
+        self.0.notify_one();
+    }
+
+    /// Keeps the vigil, until it is dropped. While commands are carried out, the processor is left to them.
+    pub(super) async fn keep(&self, hub: &Handle) {
+        loop {
+            self.0.notified().await;
+            let replied = Instant::now();
+            while replied.elapsed() < AWAKE && !hub.is_busy() {
+                yield_now().await;
+            }
+        }
+    }
+}
