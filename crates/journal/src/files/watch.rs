@@ -2,7 +2,7 @@
 //! that wait, because a system has few.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
@@ -13,9 +13,10 @@ use super::place::Place;
 use crate::wakes::Wakes;
 use crate::{Error, Wake, Watch};
 
-/// How long the events of what this process writes itself are left to gather, so that a busy one is not woken for each of its
-/// own commits: another's line is noticed so much later meanwhile.
-const REST: Duration = Duration::from_millis(5);
+/// How long the events of what this process writes itself are left to gather, so that it is not woken for each of its commits.
+const REST: Duration = Duration::from_millis(2);
+/// How long no other process must have written for that: where they take turns, each is woken at once.
+const ALONE: Duration = Duration::from_secs(1);
 
 /// Watches the journal's directory from the first who waits on, as long as the journal is open or anybody waits.
 #[derive(Default)]
@@ -69,16 +70,19 @@ impl Watcher {
         layout.disk().create_dir_all(&dir).map_err(Error::io("make", &dir))?;
         let failed = |error| Error::io("watch", &dir)(std::io::Error::other::<notify::Error>(error));
         let (wakes, own, layout) = (Arc::clone(&self.wakes), Arc::clone(&self.own), layout.clone());
+        let mut others = None::<Instant>;
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // Reading wakes nobody; an error may hide a change, so it wakes.
             if event.is_ok_and(|event| event.kind.is_access()) {
                 return;
             }
-            let is_own = own.is_all(&layout) && {
+            let mut is_own = own.is_all(&layout);
+            if is_own && others.is_none_or(|wrote| wrote.elapsed() > ALONE) {
                 std::thread::sleep(REST);
-                own.is_all(&layout)
-            };
+                is_own = own.is_all(&layout);
+            }
             if !is_own {
+                others = Some(Instant::now());
                 wakes.wake();
             }
         })
