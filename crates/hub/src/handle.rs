@@ -118,7 +118,7 @@ impl Handle {
         self.inner.rules.rules()
     }
 
-    /// Whether a command is being carried out.
+    /// Whether a command is underway for which no thread waits.
     pub fn is_busy(&self) -> bool {
         self.inner.underway.load(Ordering::Relaxed) > 0
     }
