@@ -108,9 +108,10 @@ async fn an_item_whose_step_is_gone_when_it_is_answered_goes_on_in_the_first_one
     let shop = Workshop::new("waves", ASKS).with_items(&["42"]);
     assert_eq!(shop.works().await, TeamEnd::Waits);
     shop.edit("workflows/waves.toml", |text| text.replace("\"building\"", "\"making\""));
+    let shop = shop.begun_anew();
 
-    accepted(&shop.another_process(), &answers(&id(QUESTION), "yes"));
-    let item = shop.another_process().item(&id("42")).unwrap();
+    accepted(&shop.hub, &answers(&id(QUESTION), "yes"));
+    let item = shop.hub.item(&id("42")).unwrap();
 
     assert_eq!(item.stage.as_str(), "planning");
     assert!(item.status_reason.is_some_and(|it| it.contains("`building`")));

@@ -120,6 +120,12 @@ impl Workshop {
         on_files(&self.project, &self.clock, "other")
     }
 
+    /// The process ends and another one comes: it knows every edit, which one that runs may notice a moment later.
+    pub(crate) fn begun_anew(self) -> Self {
+        let hub = on_files(&self.project, &self.clock, "test");
+        Self { hub, ..self }
+    }
+
     /// What the agent that is a program was told in a turn.
     pub(crate) fn prompt(&self, turn: u32) -> String {
         self.file(&format!("prompt.{turn}"))
