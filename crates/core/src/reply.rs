@@ -64,6 +64,11 @@ impl Envelope {
         &self.0
     }
 
+    /// The same, for whoever keeps it.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
     /// The reply's data, or the refusal that it is.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         #[derive(Deserialize)]

@@ -149,7 +149,7 @@ impl Options {
             ledgers: Ledgers::Prompt,
             patience: Duration::from_secs(5),
             segment_limit: 64 << 20,
-            slate: SlateOptions { after: 8, length: 256 << 10 },
+            slate: SlateOptions { after: 8, length: 1 << 20 },
             disk: Arc::new(Os),
             fault: None,
         }

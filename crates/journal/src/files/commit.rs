@@ -80,7 +80,7 @@ struct Pending<'a> {
 pub(crate) struct Writer {
     lock: Option<Lock>,
     pub(crate) store: Option<Store>,
-    slate: Slate,
+    pub(crate) slate: Slate,
 }
 
 /// Who writes to the log, and the lock that says so to other processes: it is freed first.

@@ -112,7 +112,13 @@ pub enum Open {
     Create,
     /// The same, and an error if it is there.
     CreateNew,
+    /// To write it if it is there, past what the system remembers of it: in whole blocks of 4,096 bytes, from memory that begins where
+    /// one could. An error where that cannot be done.
+    Direct,
 }
+
+/// What a file that is opened directly is written in.
+pub(crate) const BLOCK: usize = 4_096;
 
 /// The disk of the operating system.
 pub(crate) struct Os;
@@ -121,6 +127,9 @@ impl Disk for Os {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
         let mut options = OpenOptions::new();
         options.read(true).write(how != Open::Read).create(how == Open::Create).create_new(how == Open::CreateNew);
+        if how == Open::Direct {
+            past_memory(&mut options)?;
+        }
         Ok(Box::new(options.open(path)?))
     }
 
@@ -221,6 +230,19 @@ impl DiskFile for File {
     fn unlock(&self) -> io::Result<()> {
         File::unlock(self)
     }
+}
+
+#[cfg(target_os = "linux")]
+fn past_memory(options: &mut OpenOptions) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flag = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).map_err(io::Error::other)?;
+    options.custom_flags(flag);
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn past_memory(_: &mut OpenOptions) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// What a file is known by, and how long it is. Its times are not asked for: a system that has told them keeps more exact ones at

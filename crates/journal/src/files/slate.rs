@@ -3,15 +3,19 @@
 //! So lines are written into the log and onto the slate, which all processes share, and the slate is synced. The log is synced
 //! when the slate is full, and when somebody wrote lines that are not on it; then it begins anew.
 //!
+//! A process that has the slate to itself for a while writes on it directly, past what the system remembers of files: a sync
+//! then finds the lines on the disk already. Where several take turns, what the system remembers is the faster way between them.
+//!
 //! Nobody reads the slate but after a power cut: what the log has lost is put back from it, before anybody reads the log.
 
+use std::io;
 use std::sync::Arc;
 
 use querent_core::wire;
 use serde::{Deserialize, Serialize};
 
 use super::SlateOptions;
-use super::disk::{DiskFile, Identity, Open};
+use super::disk::{BLOCK, DiskFile, Identity, Open};
 use super::layout::Layout;
 use super::log::Log;
 use super::place::Place;
@@ -28,6 +32,12 @@ pub(crate) struct Slate {
     options: SlateOptions,
     boot: String,
     opened: Option<Opened>,
+    /// Its head as this process read it last, and the line before the first that it names, if it is of this boot.
+    head: ([u8; HEAD_TEXT], Option<Place>),
+    /// What this process wrote on it last.
+    last: Option<Last>,
+    /// Where whole blocks are made ready.
+    blocks: Vec<u8>,
     /// How often this process has written.
     commits: u32,
     /// Whether there can be none.
@@ -36,8 +46,21 @@ pub(crate) struct Slate {
 
 struct Opened {
     file: Arc<dyn DiskFile>,
+    /// The same file, past the system's memory, where that can be.
+    direct: Option<Box<dyn DiskFile>>,
     identity: Identity,
     length: u64,
+}
+
+/// What a process wrote on the slate last: while no other has written since, it need not look.
+struct Last {
+    base: Place,
+    /// The last of its lines.
+    end: Place,
+    /// What the block holds in which that line ends.
+    block: Vec<u8>,
+    /// How often it has written since another did.
+    alone: u32,
 }
 
 /// What must be synced so that the log is durable; nothing if it is.
@@ -54,7 +77,16 @@ struct Head {
 
 impl Slate {
     pub(crate) fn new(options: SlateOptions) -> Self {
-        Self { options, boot: String::new(), opened: None, commits: 0, hopeless: false }
+        Self {
+            options,
+            boot: String::new(),
+            opened: None,
+            head: ([0; HEAD_TEXT], None),
+            last: None,
+            blocks: Vec::new(),
+            commits: 0,
+            hopeless: false,
+        }
     }
 
     /// Writes lines on it that were just added to the log, after `from`; there may be none. Under the lock of the log.
@@ -63,12 +95,21 @@ impl Slate {
         self.commits = self.commits.saturating_add(u32::from(!lines.is_empty()));
         self.open(layout, &*segment);
         let in_log = Target { file: log.identity(), part: log.place.segment.into() };
-        let Some(Opened { file, identity, length }) = &self.opened else { return Ok(Some((segment, in_log))) };
-        let head = read_head(&**file).filter(|head| head.boot == self.boot);
-        let room = head.and_then(|Head { base, .. }| Some((base, room(&**file, *length, base, from, lines.len())?)));
-        if let Some((base, at)) = room {
+        let Some(Opened { file, identity, length, .. }) = &self.opened else { return Ok(Some((segment, in_log))) };
+        let mut text = [0; HEAD_TEXT];
+        let is_read = file.read_exact_at(&mut text, 0).is_ok();
+        if text != self.head.0 {
+            self.head = (text, head_of(&text).filter(|head| head.boot == self.boot).map(|head| head.base));
+        }
+        let base = self.head.1.filter(|_| is_read);
+        let last = self.last.take().filter(|last| base.is_some_and(|base| last.follows(base, from)));
+        let at = base.and_then(|base| {
+            let knows = last.is_some();
+            room(*length, base, from, lines.len()).filter(|at| knows || is_there(&**file, base, from, *at))
+        });
+        if let (Some(base), Some(at)) = (base, at) {
             let due = (Arc::clone(file), Target { file: *identity, part: base.seq });
-            if file.write_all_at(lines, at).is_ok() {
+            if self.write(base, last, log.place, lines, at).is_ok() {
                 return Ok(Some(due));
             }
             self.give_up();
@@ -83,6 +124,37 @@ impl Slate {
             self.give_up();
         }
         Ok(None)
+    }
+
+    /// Writes lines there, after what this process wrote last, if it was that process; `end` is the last of them.
+    fn write(&mut self, base: Place, last: Option<Last>, end: Place, lines: &[u8], at: u64) -> io::Result<()> {
+        let Some(Opened { file, direct, length, .. }) = &mut self.opened else { return Ok(()) };
+        if lines.is_empty() {
+            self.last = last;
+            return Ok(());
+        }
+        let begin = at - at % BLOCK as u64;
+        let (mut block, alone) = if let Some(last) = last {
+            (last.block, last.alone.saturating_add(1))
+        } else {
+            let mut block = vec![0; usize::try_from(at - begin).map_err(io::Error::other)?];
+            file.read_exact_at(&mut block, begin)?;
+            (block, 0)
+        };
+        block.extend_from_slice(lines);
+        let fits = begin + block.len().next_multiple_of(BLOCK) as u64 <= *length;
+        if let Some(open) = direct.take_if(|_| fits && alone > self.options.after) {
+            // Where it cannot be done once, it is not tried again.
+            *direct = write_blocks(&*open, &block, begin, &mut self.blocks).is_ok().then_some(open);
+            if direct.is_none() {
+                file.write_all_at(lines, at)?;
+            }
+        } else {
+            file.write_all_at(lines, at)?;
+        }
+        block.drain(..block.len() / BLOCK * BLOCK);
+        self.last = Some(Last { base, end, block, alone });
+        Ok(())
     }
 
     /// It cannot be relied on: the log is synced from now on.
@@ -102,9 +174,10 @@ impl Slate {
         if self.hopeless || self.opened.as_ref().is_some_and(is_there) {
             return;
         }
+        (self.head, self.last) = (([0; HEAD_TEXT], None), None);
         self.boot = layout.disk().boot();
         self.hopeless = self.boot.is_empty();
-        let there = || usable(layout.disk().open(&layout.slate(), Open::Write).ok()?);
+        let there = || usable(layout, layout.disk().open(&layout.slate(), Open::Write).ok()?);
         self.opened = if self.hopeless { None } else { there() };
         if self.opened.is_none() && !self.hopeless && self.commits > self.options.after {
             self.opened = make(layout, log, self.options.length);
@@ -113,9 +186,32 @@ impl Slate {
     }
 }
 
-fn usable(file: Box<dyn DiskFile>) -> Option<Opened> {
+impl Last {
+    /// Whether what stands on the slate after `base` ends with it, and with the line `end`.
+    fn follows(&self, base: Place, end: Place) -> bool {
+        self.base == base && self.end == end
+    }
+}
+
+fn usable(layout: &Layout, file: Box<dyn DiskFile>) -> Option<Opened> {
     let (identity, length) = (file.identity().ok()?, file.length().ok()?);
-    (length > HEAD as u64).then(|| Opened { file: Arc::from(file), identity, length })
+    let direct = layout.disk().open(&layout.slate(), Open::Direct).ok();
+    let direct = direct.filter(|direct| direct.identity().is_ok_and(|it| it == identity));
+    (length > HEAD as u64).then(|| Opened { file: Arc::from(file), direct, identity, length })
+}
+
+/// Writes whole blocks, the last of which is filled up with zeros. In `memory`, which is used again.
+fn write_blocks(direct: &dyn DiskFile, bytes: &[u8], at: u64, memory: &mut Vec<u8>) -> io::Result<()> {
+    let length = bytes.len().next_multiple_of(BLOCK);
+    if memory.len() < length + BLOCK {
+        memory.resize(length + BLOCK, 0);
+    }
+    let begin = memory.as_ptr().align_offset(BLOCK);
+    let blocks = memory.get_mut(begin..begin.saturating_add(length)).ok_or(io::ErrorKind::Unsupported)?;
+    let (lines, rest) = blocks.split_at_mut(bytes.len());
+    lines.copy_from_slice(bytes);
+    rest.fill(0);
+    direct.write_all_at(blocks, at)
 }
 
 /// A slate is filled, so that a line on it makes it no longer, and needs no room that the disk has not given yet.
@@ -127,14 +223,18 @@ fn make(layout: &Layout, log: &dyn DiskFile, length: usize) -> Option<Opened> {
     fill(&*file, length).ok()?;
     layout.disk().sync_dir(path.parent()?).ok()?;
     layout.disk().sync_dir(&layout.journal()).ok()?;
-    usable(file)
+    usable(layout, file)
 }
 
-/// Where lines after `from` belong, if those before them are on the slate and they fit.
-fn room(slate: &dyn DiskFile, length: u64, base: Place, from: Place, needed: usize) -> Option<u64> {
+/// Where lines after `from` belong, if they fit.
+fn room(length: u64, base: Place, from: Place, needed: usize) -> Option<u64> {
     let at = (HEAD as u64).checked_add(from.end.checked_sub(base.end)?)?;
-    let follows = from == base || (from.segment == base.segment && from.ends_at(slate, at));
-    (follows && at + needed as u64 <= length).then_some(at)
+    (from.segment == base.segment && at.checked_add(needed as u64)? <= length).then_some(at)
+}
+
+/// Whether the lines between `base` and `from` stand on the slate, up to `at`.
+fn is_there(slate: &dyn DiskFile, base: Place, from: Place, at: u64) -> bool {
+    from == base || from.ends_at(slate, at)
 }
 
 fn fill(file: &dyn DiskFile, length: usize) -> std::io::Result<()> {
@@ -151,9 +251,13 @@ fn write_head(file: &dyn DiskFile, head: &Head) -> std::io::Result<()> {
 }
 
 fn read_head(file: &dyn DiskFile) -> Option<Head> {
-    let mut bytes = [0; HEAD_TEXT];
-    file.read_exact_at(&mut bytes, 0).ok()?;
-    let text = bytes.trim_ascii_end();
+    let mut text = [0; HEAD_TEXT];
+    file.read_exact_at(&mut text, 0).ok()?;
+    head_of(&text)
+}
+
+fn head_of(text: &[u8; HEAD_TEXT]) -> Option<Head> {
+    let text = text.trim_ascii_end();
     let (body, sum) = wire::unseal(text)?;
     (crc32fast::hash(body) == sum).then(|| serde_json::from_slice(text).ok())?
 }
@@ -213,197 +317,5 @@ fn good_lines(bytes: &[u8], mut seq: u64) -> &[u8] {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::Path;
-
-    use super::*;
-    use crate::conformance::Script;
-    use crate::files::{Ledgers, Options};
-    use crate::{Files, Journal};
-
-    fn stays() -> Options {
-        Options { ledgers: Ledgers::OnDemand, ..Options::new("test") }
-    }
-
-    /// A process that stays, on a project with an item, which has asked so often that there is a slate.
-    fn busy(dir: &Path) -> Files {
-        let files = Files::open(dir, stays());
-        Script::new().unwrap().accept(&files, "op-open", &Script::open("42").unwrap()).unwrap();
-        for number in 0..24 {
-            ask(&files, &format!("op-{number}"));
-        }
-        files
-    }
-
-    fn ask(files: &Files, operation: &str) {
-        Script::new().unwrap().accept(files, operation, &Script::ask("42", "Which tea?").unwrap()).unwrap();
-    }
-
-    fn log(dir: &Path) -> Vec<u8> {
-        fs::read(Layout::of(dir).segment(1)).unwrap()
-    }
-
-    fn head(dir: &Path) -> Head {
-        read_head(&fs::File::open(Layout::of(dir).slate()).unwrap()).unwrap()
-    }
-
-    /// Where the lines begin that stand on the slate.
-    fn beginning(dir: &Path) -> usize {
-        usize::try_from(head(dir).base.end).unwrap()
-    }
-
-    /// What stands on it.
-    fn noted(dir: &Path) -> Vec<u8> {
-        let bytes = fs::read(Layout::of(dir).slate()).unwrap();
-        good_lines(&bytes[HEAD..], head(dir).base.seq).to_vec()
-    }
-
-    /// What the disk has of a project after a power cut that left this of the log.
-    fn after_a_cut(dir: &Path, log: &[u8]) -> tempfile::TempDir {
-        let copy = tempfile::tempdir().unwrap();
-        let layout = Layout::of(copy.path());
-        fs::create_dir_all(layout.slate().parent().unwrap()).unwrap();
-        fs::write(layout.segment(1), log).unwrap();
-        fs::copy(Layout::of(dir).slate(), layout.slate()).unwrap();
-        let slate = fs::OpenOptions::new().write(true).open(layout.slate()).unwrap();
-        write_head(&slate, &Head { boot: "before".to_owned(), ..head(dir) }).unwrap();
-        copy
-    }
-
-    /// With the next line the log is synced, and the one after it is the slate's first.
-    fn begins_anew(files: &Files, dir: &Path) {
-        ask(files, "op-synced");
-        let base = log(dir).len();
-        ask(files, "op-after");
-
-        assert_eq!(beginning(dir), base, "the log was synced up to here");
-        assert_eq!(noted(dir), log(dir)[base..]);
-    }
-
-    #[test]
-    fn what_was_written_since_the_log_was_synced_stands_on_the_slate() {
-        let dir = tempfile::tempdir().unwrap();
-        let _files = busy(dir.path());
-
-        assert!(!noted(dir.path()).is_empty());
-        assert_eq!(noted(dir.path()), log(dir.path())[beginning(dir.path())..]);
-    }
-
-    #[test]
-    fn processes_write_on_one_slate() {
-        let dir = tempfile::tempdir().unwrap();
-        let files = busy(dir.path());
-        let base = beginning(dir.path());
-        ask(&Files::open(dir.path(), stays()), "op-stays");
-        ask(&Files::open(dir.path(), Options::new("once")), "op-once");
-        ask(&files, "op-after");
-
-        assert_eq!(beginning(dir.path()), base, "the log was not synced");
-        assert_eq!(noted(dir.path()), log(dir.path())[base..]);
-    }
-
-    #[test]
-    fn after_lines_that_are_not_on_it_it_begins_anew() {
-        let dir = tempfile::tempdir().unwrap();
-        let files = busy(dir.path());
-        let aside = dir.path().join("aside");
-        fs::rename(Layout::of(dir.path()).slate(), &aside).unwrap();
-        ask(&Files::open(dir.path(), Options::new("without")), "op-without");
-        fs::rename(&aside, Layout::of(dir.path()).slate()).unwrap();
-
-        begins_anew(&files, dir.path());
-    }
-
-    #[test]
-    fn one_that_was_deleted_is_made_anew_and_the_log_is_synced() {
-        let dir = tempfile::tempdir().unwrap();
-        let files = busy(dir.path());
-        fs::remove_dir_all(Layout::of(dir.path()).slate().parent().unwrap()).unwrap();
-
-        begins_anew(&files, dir.path());
-    }
-
-    #[test]
-    fn a_log_that_was_put_in_order_is_synced_by_who_writes_next() {
-        let dir = tempfile::tempdir().unwrap();
-        let files = busy(dir.path());
-        files.repair().unwrap();
-
-        begins_anew(&files, dir.path());
-    }
-
-    #[test]
-    fn a_slate_that_is_full_begins_anew() {
-        let dir = tempfile::tempdir().unwrap();
-        let slate = SlateOptions { after: 0, length: HEAD + 3_000 };
-        let files = Files::open(dir.path(), Options { slate, ..stays() });
-        Script::new().unwrap().accept(&files, "op-open", &Script::open("42").unwrap()).unwrap();
-        for number in 0..24 {
-            ask(&files, &format!("op-{number}"));
-            assert!(log(dir.path())[beginning(dir.path())..].starts_with(&noted(dir.path())));
-            assert_eq!(fs::metadata(Layout::of(dir.path()).slate()).unwrap().len(), 3_000 + HEAD as u64);
-        }
-
-        assert!(beginning(dir.path()) > 3_000);
-    }
-
-    #[test]
-    fn what_the_log_lost_is_put_back_wherever_it_was_cut() {
-        let dir = tempfile::tempdir().unwrap();
-        let files = busy(dir.path());
-        let whole = log(dir.path());
-        for kept in (beginning(dir.path())..=whole.len()).step_by(97) {
-            let copy = after_a_cut(dir.path(), &whole[..kept]);
-
-            let opened = Files::open(copy.path(), Options::new("test"));
-
-            assert_eq!(opened.read().unwrap().head(), files.read().unwrap().head(), "cut at {kept}");
-            assert_eq!(log(copy.path()), whole);
-            let slate = fs::read(Layout::of(copy.path()).slate()).unwrap();
-            assert!(slate.iter().all(|byte| *byte == 0), "nothing is put back twice");
-        }
-    }
-
-    #[test]
-    fn a_hole_in_the_log_is_filled() {
-        let dir = tempfile::tempdir().unwrap();
-        let _files = busy(dir.path());
-        let (begins, whole) = (beginning(dir.path()), log(dir.path()));
-        let mut holed = whole.clone();
-        holed[begins + 10..begins + 700].fill(0);
-        let copy = after_a_cut(dir.path(), &holed);
-
-        assert!(lost(&Layout::of(copy.path())).is_some());
-        put_back(&Layout::of(copy.path())).unwrap();
-
-        assert_eq!(log(copy.path()), whole);
-    }
-
-    #[test]
-    fn without_a_power_cut_nothing_is_put_back() {
-        let dir = tempfile::tempdir().unwrap();
-        drop(busy(dir.path()));
-        let (begins, layout) = (beginning(dir.path()), Layout::of(dir.path()));
-        let older = &log(dir.path())[..begins];
-        fs::write(layout.segment(1), older).unwrap();
-
-        put_back(&layout).unwrap();
-
-        assert_eq!(log(dir.path()), older, "somebody wanted it so");
-    }
-
-    #[test]
-    fn a_log_that_is_another_one_is_left_alone() {
-        let dir = tempfile::tempdir().unwrap();
-        let _files = busy(dir.path());
-        let other = tempfile::tempdir().unwrap();
-        let others = Files::open(other.path(), Options::new("other"));
-        Script::new().unwrap().accept(&others, "op-other", &Script::open("7").unwrap()).unwrap();
-        let copy = after_a_cut(dir.path(), &log(other.path()));
-
-        put_back(&Layout::of(copy.path())).unwrap();
-
-        assert_eq!(log(copy.path()), log(other.path()));
-    }
-}
+#[path = "slate_tests.rs"]
+mod tests;

@@ -117,8 +117,9 @@ pub(crate) async fn answer(site: &Site, who: Option<Who>, request: Request) -> R
         Method::POST => Some(Verb::Post),
         _ => None,
     };
+    let parts: Vec<&str> = below.split('/').collect();
     // A name in a path is no match for a word that is another route's own.
-    let fits = CHECKED.iter().filter(|it| Some(it.route.verb) == verb && it.is_at(below));
+    let fits = CHECKED.iter().filter(|it| Some(it.route.verb) == verb && it.is_at(&parts));
     let Some(checked) = fits.min_by_key(|it| it.params(below).count()) else {
         return not_found(request.method(), request.uri(), below);
     };
@@ -162,7 +163,8 @@ pub(crate) async fn document() -> Response {
 /// No such route; or one that knows another method, which the header `Allow` then names.
 fn not_found(method: &Method, uri: &Uri, below: &str) -> Response {
     let shown: String = uri.path().chars().take(200).collect();
-    let verbs: Vec<Verb> = CHECKED.iter().filter(|it| it.is_at(below)).map(|it| it.route.verb).collect();
+    let parts: Vec<&str> = below.split('/').collect();
+    let verbs: Vec<Verb> = CHECKED.iter().filter(|it| it.is_at(&parts)).map(|it| it.route.verb).collect();
     if verbs.is_empty() {
         let near = nearest::of(below, CHECKED.iter().map(|it| it.route.path));
         let near = near.map(|near| format!("did you mean {ROOT}{near}? "));

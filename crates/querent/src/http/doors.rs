@@ -11,6 +11,8 @@ pub(crate) struct Doors {
     listens_on: SocketAddr,
     /// `https://querent.example`, without a path.
     public: Option<String>,
+    /// The hosts that only this machine itself uses, with the port.
+    local: Vec<String>,
 }
 
 impl Doors {
@@ -20,7 +22,11 @@ impl Doors {
             let host = rest.split(['/', '?', '#']).next()?.to_ascii_lowercase();
             Some(format!("{}://{host}", scheme.to_ascii_lowercase()))
         });
-        Self { listens_on, public }
+        let port = listens_on.port();
+        let mut local: Vec<String> = LOCAL.iter().map(|name| format!("{name}:{port}")).collect();
+        local.extend(LOCAL.iter().filter(|_| port == 80).map(ToString::to_string));
+        local.extend(listens_on.ip().is_loopback().then(|| listens_on.to_string()));
+        Self { listens_on, public, local }
     }
 
     /// What links begin with.
@@ -40,9 +46,7 @@ impl Doors {
 
     /// Whether it is a name that only this machine itself uses.
     pub(crate) fn is_local(&self, host: &str) -> bool {
-        let host = host.to_ascii_lowercase();
-        LOCAL.iter().any(|name| self.is_at_port(&host, name))
-            || (self.listens_on.ip().is_loopback() && host == self.listens_on.to_string())
+        self.local.iter().any(|name| name.eq_ignore_ascii_case(host))
     }
 
     /// Whether a page of this origin is one of ours, asked for under this host.
@@ -62,11 +66,6 @@ impl Doors {
     fn is_number(&self, host: &str) -> bool {
         let address = host.parse::<SocketAddr>().ok().filter(|address| address.port() == self.listens_on.port());
         address.is_some() || (self.listens_on.port() == 80 && host.parse::<IpAddr>().is_ok())
-    }
-
-    fn is_at_port(&self, host: &str, name: &str) -> bool {
-        let port = self.listens_on.port();
-        host.strip_prefix(name).is_some_and(|rest| rest == format!(":{port}") || (rest.is_empty() && port == 80))
     }
 }
 

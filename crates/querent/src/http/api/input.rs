@@ -2,6 +2,7 @@
 //! with the name of the field.
 
 use std::error::Error;
+use std::sync::OnceLock;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::StatusCode;
@@ -26,8 +27,9 @@ pub(super) struct Checked {
     pub(super) fields: Vec<Field>,
     /// The parts of its path.
     parts: Vec<&'static str>,
-    /// Of all that it takes; none if the schema itself were wrong, which a test rules out.
-    validator: Option<Validator>,
+    /// Of all that it takes; none if the schema itself were wrong, which a test rules out. Made when it is needed: all of them
+    /// together take longer than a whole request.
+    validator: OnceLock<Option<Validator>>,
 }
 
 impl Checked {
@@ -40,15 +42,17 @@ impl Checked {
                 field.schema = nullable(field.schema.take());
             }
         }
-        let validator = jsonschema::validator_for(&object(fields.iter())).ok();
-        Self { route, fields, parts: route.path.split('/').collect(), validator }
+        Self { route, fields, parts: route.path.split('/').collect(), validator: OnceLock::new() }
     }
 
-    /// Whether a path below the root is this one's.
-    pub(super) fn is_at(&self, path: &str) -> bool {
+    fn validator(&self) -> Option<&Validator> {
+        self.validator.get_or_init(|| jsonschema::validator_for(&object(self.fields.iter())).ok()).as_ref()
+    }
+
+    /// Whether a path below the root is this one's, by its parts.
+    pub(super) fn is_at(&self, path: &[&str]) -> bool {
         let fits = |part: &str, given: &str| if part.starts_with('{') { !given.is_empty() } else { part == given };
-        path.split('/').count() == self.parts.len()
-            && self.parts.iter().zip(path.split('/')).all(|(part, given)| fits(part, given))
+        path.len() == self.parts.len() && self.parts.iter().zip(path).all(|(part, given)| fits(part, given))
     }
 
     /// What such a path names, as it is encoded.
@@ -130,7 +134,7 @@ impl Checked {
             return Err(Refusal::invalid(name, format!("`{name}` is missing"), hint));
         }
         let instance = Value::Object(given);
-        let Some(fault) = self.validator.as_ref().and_then(|it| it.validate(&instance).err()) else {
+        let Some(fault) = self.validator().and_then(|it| it.validate(&instance).err()) else {
             return match instance {
                 Value::Object(given) => Ok(given),
                 _ => Ok(Map::new()),
@@ -251,7 +255,7 @@ mod tests {
     #[test]
     fn every_schema_compiles() {
         for checked in super::super::CHECKED.iter() {
-            assert!(checked.validator.is_some(), "{}", checked.route.operation);
+            assert!(checked.validator().is_some(), "{}", checked.route.operation);
         }
     }
 }

@@ -43,7 +43,7 @@ impl Said {
         let json = HeaderValue::from_static("application/json");
         let mut response = match (self.version, known) {
             (Some(version), Some(known)) if is_known(known, version) => StatusCode::NOT_MODIFIED.into_response(),
-            _ => (status, [(CONTENT_TYPE, json)], self.envelope.as_str().to_owned()).into_response(),
+            _ => (status, [(CONTENT_TYPE, json)], self.envelope.into_string()).into_response(),
         };
         if let Some(tag) = self.version.and_then(|version| HeaderValue::from_str(&format!("\"{version}\"")).ok()) {
             response.headers_mut().insert(ETAG, tag);
