@@ -5,6 +5,7 @@ mod cli;
 mod driver;
 mod http;
 mod inside;
+mod lap;
 mod mcp;
 mod question;
 mod subject;
@@ -16,13 +17,15 @@ use std::process::Command;
 pub(crate) use self::cli::Cli;
 pub(crate) use self::driver::Driver;
 pub(crate) use self::inside::drive;
+pub(crate) use self::lap::lap;
 pub(crate) use self::subject::{About, Subject, answers_in, rest};
 
 use crate::Outcome;
 use crate::measure::{median, part, raw_append, raw_group};
 use crate::peers::Peers;
+use crate::process::querent;
 use crate::report::{Chart, Table};
-use crate::rows::{Measured, Row, run_dir, scratch};
+use crate::rows::{Measured, Row, scratch};
 
 /// The most clients that a subject has, each on an item of its own.
 pub(crate) const MOST_CLIENTS: usize = 64;
@@ -85,34 +88,11 @@ pub(crate) fn measure(run: &Path, quick: bool, progress: &mut dyn FnMut(&str)) -
     Ok((reach(&all)?, vec![table(&all, &about), settings(&about)]).into())
 }
 
-/// One of ours alone, round after round, for whoever looks at it with a profiler: `lap http 8 4000`.
-pub(crate) fn lap(key: &str, clients: usize, cycles: usize) -> Outcome<()> {
-    use std::io::Write;
-    // It stays: some file systems are slow to make files where many were deleted a moment ago.
-    let run = run_dir()?.keep();
-    let own = scratch(&run)?;
-    let mut inside = Command::new(std::env::current_exe()?);
-    inside.arg("drive").arg(&own);
-    let mut subject: Box<dyn Subject> = match key {
-        "inside" => Box::new(Driver::start("querent-inside", &mut inside, Some(own))?),
-        "http" => Box::new(http::Http::start(&run)?),
-        "mcp-http" => Box::new(mcp::McpOverHttp::ours(&run)?),
-        "mcp-stdio" => Box::new(mcp::McpOverPipes::ours(&run)?),
-        "cli" => Box::new(Cli::start(&run)?),
-        other => return Err(format!("`{other}` is none of inside, http, mcp-http, mcp-stdio and cli").into()),
-    };
-    for _ in 0..5 {
-        let sample = subject.run(clients, cycles)?;
-        writeln!(std::io::stdout(), "{:.0} cycles/s, p50 {:.0} us", sample.rate(), part(&sample.latencies, 50))?;
-    }
-    subject.end().map(drop)
-}
-
 /// Everybody who does the cycle, started and ready.
 fn subjects(run: &Path, progress: &mut dyn FnMut(&str)) -> Outcome<Vec<Entry>> {
     let peers = Peers::installed()?;
     let (server, version) = (peers.fastmcp_server(), peers.fastmcp_version()?);
-    let own = scratch(run)?;
+    let (own, ours) = (scratch(run)?, querent()?);
     let mut inside = Command::new(std::env::current_exe()?);
     inside.arg("drive").arg(&own);
 
@@ -142,12 +122,16 @@ fn subjects(run: &Path, progress: &mut dyn FnMut(&str)) -> Outcome<Vec<Entry>> {
     add("Querent in process", &[(1, 1_500), (8, 4_000), (64, 8_000)], &mut || {
         Ok(Box::new(Driver::start("querent-inside", &mut inside, Some(own.clone()))?))
     })?;
-    add("Querent over HTTP", &[(1, 1_000), (8, 4_000), (64, 6_000)], &mut || Ok(Box::new(http::Http::start(run)?)))?;
-    add("Querent, MCP over HTTP", &[(1, 800), (8, 2_400), (64, 3_200)], &mut || {
-        Ok(Box::new(mcp::McpOverHttp::ours(run)?))
+    add("Querent over HTTP", &[(1, 1_000), (8, 4_000), (64, 6_000)], &mut || {
+        Ok(Box::new(http::Http::start(run, &ours)?))
     })?;
-    add("Querent, MCP on stdio", &[(1, 600), (8, 1_200)], &mut || Ok(Box::new(mcp::McpOverPipes::ours(run)?)))?;
-    add("Querent by the command line", &[(1, 60), (8, 120)], &mut || Ok(Box::new(Cli::start(run)?)))?;
+    add("Querent, MCP over HTTP", &[(1, 800), (8, 2_400), (64, 3_200)], &mut || {
+        Ok(Box::new(mcp::McpOverHttp::ours(run, &ours)?))
+    })?;
+    add("Querent, MCP on stdio", &[(1, 600), (8, 1_200)], &mut || {
+        Ok(Box::new(mcp::McpOverPipes::ours(run, ours.clone())?))
+    })?;
+    add("Querent by the command line", &[(1, 60), (8, 120)], &mut || Ok(Box::new(Cli::start(run, ours.clone())?)))?;
     Ok(entries)
 }
 

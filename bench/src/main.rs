@@ -60,7 +60,9 @@ fn run(words: &[&str]) -> Outcome<bool> {
         ["client", dir, item, commands] => commands::client(dir.as_ref(), item, commands.parse()?).map(|()| true),
         ["contend", dir, pairs] => contention::contend(dir.as_ref(), pairs.parse()?).map(|()| true),
         ["drive", dir] => cycle::drive(dir.as_ref()).map(|()| true),
-        ["lap", subject, clients, cycles] => cycle::lap(subject, clients.parse()?, cycles.parse()?).map(|()| true),
+        ["lap", subject, clients, cycles, binaries @ ..] => {
+            cycle::lap(subject, clients.parse()?, cycles.parse()?, binaries).map(|()| true)
+        }
         ["rss", program, arguments @ ..] => process::print_rss(program, arguments).map(|()| true),
         options => {
             let quick = options.contains(&"--quick");

@@ -22,19 +22,19 @@ pub(crate) struct Cli {
 
 impl Cli {
     /// One whose answers are waited for.
-    pub(crate) fn start(run: &Path) -> Outcome<Self> {
-        Self::new(run, true)
+    pub(crate) fn start(run: &Path, binary: PathBuf) -> Outcome<Self> {
+        Self::new(run, binary, true)
     }
 
     /// One that asks and answers, in two processes.
     pub(crate) fn pairs(run: &Path) -> Outcome<Self> {
-        Self::new(run, false)
+        Self::new(run, querent()?, false)
     }
 
-    fn new(run: &Path, waits: bool) -> Outcome<Self> {
+    fn new(run: &Path, binary: PathBuf, waits: bool) -> Outcome<Self> {
         let dir = scratch(run)?;
         project(&dir, MOST_CLIENTS)?;
-        Ok(Self { dir, binary: querent()?, waits })
+        Ok(Self { dir, binary, waits })
     }
 
     fn command(&self, arguments: &[&str]) -> Command {

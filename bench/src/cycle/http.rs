@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde_json::json;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
 use super::MOST_CLIENTS;
@@ -15,7 +15,7 @@ use super::subject::{About, Sample, Subject, answers_in};
 use crate::Outcome;
 use crate::commands::project;
 use crate::http::client::{Client, data};
-use crate::process::{querent, version};
+use crate::process::version;
 use crate::rows::scratch;
 use crate::served::Server;
 
@@ -26,11 +26,12 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    pub(crate) fn start(run: &Path) -> Outcome<Self> {
+    pub(crate) fn start(run: &Path, binary: &Path) -> Outcome<Self> {
         let dir = scratch(run)?;
         project(&dir, MOST_CLIENTS)?;
-        let server = Server::start(&querent()?, &["serve", "--listen", "127.0.0.1:PORT"], &dir)?;
-        Ok(Self { server, dir, runtime: Runtime::new()? })
+        let server = Server::start(binary, &["serve", "--listen", "127.0.0.1:PORT"], &dir)?;
+        // One thread does for all clients, and none of them has to be woken by another.
+        Ok(Self { server, dir, runtime: Builder::new_current_thread().enable_all().build()? })
     }
 }
 

@@ -10,7 +10,7 @@ use super::subject::{About, Sample, Subject, answers_in, share};
 use crate::Outcome;
 use crate::commands::project;
 use crate::mcp::{http, stdio};
-use crate::process::{querent, version};
+use crate::process::version;
 use crate::rows::scratch;
 use crate::served::Server;
 
@@ -100,10 +100,10 @@ pub(crate) struct McpOverHttp {
 }
 
 impl McpOverHttp {
-    pub(crate) fn ours(run: &Path) -> Outcome<Self> {
+    pub(crate) fn ours(run: &Path, binary: &Path) -> Outcome<Self> {
         let dir = scratch(run)?;
         project(&dir, MOST_CLIENTS)?;
-        let server = Server::start(&querent()?, &["serve", "--listen", "127.0.0.1:PORT"], &dir)?;
+        let server = Server::start(binary, &["serve", "--listen", "127.0.0.1:PORT"], &dir)?;
         Ok(Self { server, dir, whose: Whose::Ours, fastmcp: String::new() })
     }
 
@@ -212,27 +212,36 @@ const WAITS: usize = 7;
 pub(crate) struct McpOverPipes {
     talks: Vec<Box<dyn Talk>>,
     dir: PathBuf,
-    /// The Python, the program and the version of `FastMCP`; ours without.
-    fastmcp: Option<(PathBuf, String, String)>,
+    whose: Program,
+}
+
+/// What is started for each client.
+enum Program {
+    Ours(PathBuf),
+    /// The Python, the program and the version.
+    FastMcp(PathBuf, String, String),
 }
 
 impl McpOverPipes {
-    pub(crate) fn ours(run: &Path) -> Outcome<Self> {
+    pub(crate) fn ours(run: &Path, binary: PathBuf) -> Outcome<Self> {
         let dir = scratch(run)?;
         project(&dir, MOST_CLIENTS)?;
-        Ok(Self { talks: Vec::new(), dir, fastmcp: None })
+        Ok(Self { talks: Vec::new(), dir, whose: Program::Ours(binary) })
     }
 
     pub(crate) fn fastmcp(run: &Path, python: PathBuf, program: String, version: String) -> Outcome<Self> {
-        Ok(Self { talks: Vec::new(), dir: scratch(run)?, fastmcp: Some((python, program, version)) })
+        Ok(Self { talks: Vec::new(), dir: scratch(run)?, whose: Program::FastMcp(python, program, version) })
     }
 
     fn talk(&self) -> Outcome<Box<dyn Talk>> {
-        let (asker, answerer) = if let Some((python, program, _)) = &self.fastmcp {
-            (stdio::Server::start(python, &[program, "stdio"], &self.dir)?, None)
-        } else {
-            let of = |agent| stdio::Server::start(&querent()?, &["mcp", "--agent", agent], &self.dir);
-            (of("engineer")?, Some(of("architect")?))
+        let (asker, answerer) = match &self.whose {
+            Program::FastMcp(python, program, _) => {
+                (stdio::Server::start(python, &[program, "stdio"], &self.dir)?, None)
+            }
+            Program::Ours(binary) => {
+                let of = |agent| stdio::Server::start(binary, &["mcp", "--agent", agent], &self.dir);
+                (of("engineer")?, Some(of("architect")?))
+            }
         };
         Ok(Box::new(OverPipes { asker, answerer, woken: None }))
     }
@@ -240,8 +249,8 @@ impl McpOverPipes {
 
 impl Subject for McpOverPipes {
     fn about(&self) -> About {
-        match &self.fastmcp {
-            None => About {
+        match &self.whose {
+            Program::Ours(_) => About {
                 key: "querent-mcp-stdio",
                 name: "Querent, MCP on stdio".to_owned(),
                 version: version().to_owned(),
@@ -249,7 +258,7 @@ impl Subject for McpOverPipes {
                 setting: "`querent mcp` as it comes: a process for who asks and waits and one for who answers, for each client."
                     .to_owned(),
             },
-            Some((.., version)) => About {
+            Program::FastMcp(.., version) => About {
                 key: "fastmcp-stdio",
                 name: "FastMCP on stdio".to_owned(),
                 version: version.clone(),
@@ -263,17 +272,23 @@ impl Subject for McpOverPipes {
         while self.talks.len() < clients {
             self.talks.push(self.talk()?);
         }
-        let whose = if self.fastmcp.is_some() { Whose::FastMcp } else { Whose::Ours };
+        let whose = match &self.whose {
+            Program::Ours(_) => Whose::Ours,
+            Program::FastMcp(..) => Whose::FastMcp,
+        };
         run(&mut self.talks[..clients], whose, cycles)
     }
 
     fn project(&self) -> Option<&Path> {
-        self.fastmcp.is_none().then_some(&*self.dir)
+        matches!(self.whose, Program::Ours(_)).then_some(&*self.dir)
     }
 
     fn end(self: Box<Self>) -> Outcome<Option<usize>> {
-        let Self { talks, dir, fastmcp } = *self;
+        let Self { talks, dir, whose } = *self;
         drop(talks);
-        if fastmcp.is_some() { Ok(None) } else { answers_in(&dir).map(Some) }
+        match whose {
+            Program::Ours(_) => answers_in(&dir).map(Some),
+            Program::FastMcp(..) => Ok(None),
+        }
     }
 }

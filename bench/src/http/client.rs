@@ -23,6 +23,23 @@ struct Head {
     length: usize,
 }
 
+impl Head {
+    /// What its first line says.
+    fn of(line: &str) -> Outcome<Self> {
+        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or("no status")?;
+        Ok(Self { status, length: 0 })
+    }
+
+    fn take_in(&mut self, line: &str) -> Outcome<()> {
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            self.length = value.trim().parse()?;
+        }
+        Ok(())
+    }
+}
+
 impl Client {
     pub(crate) async fn connect(port: u16) -> Outcome<Self> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
@@ -75,15 +92,23 @@ impl Client {
     }
 
     async fn head(&mut self) -> Outcome<Head> {
+        let come = self.stream.fill_buf().await?;
+        if let Some(end) = come.windows(4).position(|it| it == b"\r\n\r\n") {
+            let mut lines = std::str::from_utf8(&come[..end])?.split("\r\n");
+            let mut head = Head::of(lines.next().unwrap_or_default())?;
+            lines.try_for_each(|line| head.take_in(line))?;
+            self.stream.consume(end + 4);
+            return Ok(head);
+        }
+        // It has not all come, or is longer than what is read at once.
         let mut line = line(&mut self.stream).await?;
-        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or("no status")?;
-        let mut head = Head { status, length: 0 };
+        let mut head = Head::of(&line)?;
         loop {
             line = self::line(&mut self.stream).await?;
-            let Some((name, value)) = line.split_once(':') else { return Ok(head) };
-            if name.eq_ignore_ascii_case("content-length") {
-                head.length = value.trim().parse()?;
+            if line.is_empty() {
+                return Ok(head);
             }
+            head.take_in(&line)?;
         }
     }
 }
