@@ -180,7 +180,8 @@ fn of_another_boot(checkpoint: &[u8]) -> Vec<u8> {
     let (body, _) = wire::unseal(checkpoint.trim_ascii_end()).unwrap();
     let text = std::str::from_utf8(body).unwrap();
     let (before, boot) = text.split_once("\"boot\":\"").unwrap();
-    let other = format!("{before}\"boot\":\"0{}", &boot[1..]);
+    let sign = if boot.starts_with('0') { '1' } else { '0' };
+    let other = format!("{before}\"boot\":\"{sign}{}", &boot[1..]);
     let sealed = format!("{other}{}", wire::seal(crc32fast::hash(other.as_bytes())).trim_end());
     format!("{sealed:<width$}\n", width = checkpoint.len() - 1).into_bytes()
 }
