@@ -22,46 +22,55 @@ pub fn evolve(state: &mut State, record: &Record) {
         Stream::Shared(shared) => return state.evolve_shared(*shared, record),
     }
     let Some(id) = record.event.question() else { return };
-    let mut question = state.questions.remove(id);
-    evolve_question(&mut question, record);
-    if let Some(question) = question {
-        state.questions.insert(question.id.clone(), question);
+    match state.questions.get_mut(id) {
+        Some(question) => change_question(question, record),
+        None => state.questions.extend(asked(record).map(|question| (id.clone(), question))),
     }
 }
 
 /// Takes one record into the item alone. A record of another stream is none of its business.
 pub fn evolve_item(item: &mut Option<Item>, record: &Record) {
-    if let Event::ItemOpened(opened) = &record.event {
-        if let (None, Some(id)) = (&item, record.stream.item()) {
-            *item = Some(Item {
-                id: id.clone(),
-                title: opened.title.clone(),
-                workflow: opened.workflow.clone(),
-                stage: opened.stage.clone(),
-                resume_stage: None,
-                awaiting_since: None,
-                status_reason: None,
-                needs_rework: false,
-                blocked_by: None,
-                opened_at: record.at,
-                updated_at: record.at,
-                sessions: std::collections::BTreeMap::new(),
-                asked: 0,
-                open: std::collections::BTreeMap::new(),
-                answered: std::collections::BTreeSet::new(),
-                autonomy: opened.autonomy,
-                assumptions: std::collections::BTreeMap::new(),
-                settled: Settlements::default(),
-                parked: std::collections::BTreeMap::new(),
-                board: Board::default(),
-                team: Team::default(),
-                version: record.version,
-            });
-        }
+    match item {
+        Some(item) => change_item(item, record),
+        None => *item = opened(record),
+    }
+}
+
+/// The item that a record opens, if it does.
+fn opened(record: &Record) -> Option<Item> {
+    let (Event::ItemOpened(opened), Some(id)) = (&record.event, record.stream.item()) else { return None };
+    Some(Item {
+        id: id.clone(),
+        title: opened.title.clone(),
+        workflow: opened.workflow.clone(),
+        stage: opened.stage.clone(),
+        resume_stage: None,
+        awaiting_since: None,
+        status_reason: None,
+        needs_rework: false,
+        blocked_by: None,
+        opened_at: record.at,
+        updated_at: record.at,
+        sessions: std::collections::BTreeMap::new(),
+        asked: 0,
+        open: std::collections::BTreeMap::new(),
+        answered: std::collections::BTreeSet::new(),
+        autonomy: opened.autonomy,
+        assumptions: std::collections::BTreeMap::new(),
+        settled: Settlements::default(),
+        parked: std::collections::BTreeMap::new(),
+        board: Board::default(),
+        team: Team::default(),
+        version: record.version,
+    })
+}
+
+/// Takes one record into an item that is there, in place: it may be large.
+pub fn change_item(item: &mut Item, record: &Record) {
+    let is_opening = matches!(record.event, Event::ItemOpened(_));
+    if is_opening || record.stream != item.id || item.version >= record.version {
         return;
     }
-    let is_new = |item: &&mut Item| record.stream == item.id && item.version < record.version;
-    let Some(item) = item.as_mut().filter(is_new) else { return };
     item.version = record.version;
     item.updated_at = record.at;
     item.board.evolve(record);
@@ -308,17 +317,27 @@ fn remember(item: &mut Item, number: u32, pattern: Option<Fingerprint>, answer: 
 
 /// Takes one record into the question that it is about, alone.
 pub fn evolve_question(question: &mut Option<Question>, record: &Record) {
-    if let Event::QuestionAsked(asked) = &record.event {
-        if question.is_none() {
-            let mut fresh = (*asked.question).clone();
-            fresh.version = record.version;
-            let body = fresh.prompt.clone();
-            say(&mut fresh, record, EntryKind::Question, body, asked.via);
-            *question = Some(fresh);
-        }
+    match question {
+        Some(question) => change_question(question, record),
+        None => *question = asked(record),
+    }
+}
+
+/// The question that a record opens, if it does.
+fn asked(record: &Record) -> Option<Question> {
+    let Event::QuestionAsked(asked) = &record.event else { return None };
+    let mut fresh = (*asked.question).clone();
+    fresh.version = record.version;
+    let body = fresh.prompt.clone();
+    say(&mut fresh, record, EntryKind::Question, body, asked.via);
+    Some(fresh)
+}
+
+/// Takes one record into a question that is there, in place.
+pub fn change_question(question: &mut Question, record: &Record) {
+    if matches!(record.event, Event::QuestionAsked(_)) || question.version >= record.version {
         return;
     }
-    let Some(question) = question.as_mut().filter(|question| question.version < record.version) else { return };
     question.version = record.version;
     question_changes(question, record);
     team::evolve_call(question, record);

@@ -87,6 +87,7 @@ pub mod reply;
 mod resources;
 mod session;
 mod settled;
+mod spelt;
 mod state;
 mod stream;
 mod table;
@@ -115,7 +116,7 @@ pub use delivery::{Delivery, DeliveryStatus, EffectClaim, Errand, Occasion, effe
 pub use due::due;
 pub use effect::{Effect, EffectKind, outstanding};
 pub use event::{Event, Record};
-pub use evolve::{evolve, evolve_item, evolve_question, fold};
+pub use evolve::{change_item, change_question, evolve, evolve_item, evolve_question, fold};
 pub use guide::{AgentGuide, Guide, HumanGuide, StepGuide, guide};
 pub use id::{
     AgentName, AlertId, AssumptionId, ChannelName, ComponentName, EventName, Fingerprint, ItemId, LearnedId,

@@ -217,7 +217,7 @@ impl Shared {
         // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
         if self.is_late(&store) {
             // Whoever reads a ledger has seen the lines that made it.
-            self.show(&unshown, &file);
+            self.show(&unshown, place, &file);
         }
         let settled = self.follow(&mut store);
         drop(lock);
@@ -241,7 +241,7 @@ impl Shared {
         self.is_slow.store(start.elapsed() > QUICK, Ordering::Relaxed);
         if done.is_ok() {
             self.synced.fetch_max(place.seq, Ordering::AcqRel);
-            self.show(&unshown, &file);
+            self.show(&unshown, place, &file);
         }
         drop(syncing);
         if done.is_err() {
@@ -268,10 +268,10 @@ impl Shared {
         hold(&self.view).iter_mut().for_each(View::expect_nothing);
     }
 
-    /// Shows durable lines to those who read in this process.
-    fn show(&self, (before, lines): &(Place, Vec<Arc<Entry>>), file: &Arc<dyn DiskFile>) {
+    /// Shows durable lines, up to `end`, to those who read in this process.
+    fn show(&self, lines: &(Place, Vec<Arc<Entry>>), end: Place, file: &Arc<dyn DiskFile>) {
         let mut view = hold(&self.view);
-        view.iter_mut().for_each(|view| view.add(&self.layout, *before, lines, file));
+        view.iter_mut().for_each(|view| view.add(&self.layout, lines, end, file));
         if view.as_ref().is_some_and(View::is_forgotten) {
             *view = None;
         }

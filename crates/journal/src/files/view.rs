@@ -1,13 +1,16 @@
 //! What a process knows of the log without the lock: its last lines, and, if the process stays, what it has read already. A
 //! view follows the log: that costs what was added since, not what there is, and what this process wrote itself is not read.
 
+use std::collections::hash_map;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use querent_core::{
-    Event, Item, ItemId, Question, QuestionId, Record, Shared, State, Stream, evolve, evolve_item, evolve_question,
+    Event, Item, ItemId, Question, QuestionId, Record, Shared, State, Stream, change_item, change_question, evolve,
+    evolve_item, evolve_question,
 };
 
 use super::Files;
@@ -56,8 +59,9 @@ pub(crate) struct View {
     /// The last line that was taken into what is known, and the one at which it was looked how far the ledgers are.
     taken_in: u64,
     looked: u64,
-    /// When it was last looked what was added.
-    followed: Instant,
+    /// When it was last looked what was added. Not yet for one that was just made: while it was, somebody may have written lines
+    /// that it was not shown, because it was not there.
+    followed: Option<Instant>,
     known: Option<Known>,
 }
 
@@ -100,7 +104,7 @@ impl View {
         let (lines, place) = lines_after(layout, from)?;
         let known = kept.then(Known::default);
         let (segment, is_sure, coming) = (None, false, None);
-        let (taken_in, looked, followed) = (place.seq, place.seq, Instant::now());
+        let (taken_in, looked, followed) = (place.seq, place.seq, None);
         Ok(Self { checkpoint, place, segment, is_sure, coming, lines, taken_in, looked, followed, known })
     }
 
@@ -118,7 +122,7 @@ impl View {
             (self.place, self.is_sure, self.coming) = (place, false, None);
         }
         self.take_in(layout)?;
-        self.followed = Instant::now();
+        self.followed = Some(Instant::now());
         // The ledgers follow now and then, and so does the look at them: meanwhile the lines are here.
         if self.place.seq - self.looked >= LOOK_AGAIN {
             self.looked = self.place.seq;
@@ -143,7 +147,7 @@ impl View {
 
     /// Whether it has all that was added up to a moment ago.
     pub(crate) fn is_recent(&self) -> bool {
-        self.followed.elapsed() < RECENT
+        self.followed.is_some_and(|followed| followed.elapsed() < RECENT)
     }
 
     /// This process is about to write the lines after `from` up to `to`.
@@ -156,10 +160,16 @@ impl View {
         self.coming = None;
     }
 
-    /// This process has written, or read, these lines after `before`, and they are durable.
-    pub(crate) fn add(&mut self, layout: &Layout, before: Place, lines: &[Arc<Entry>], file: &Arc<dyn DiskFile>) {
+    /// This process has written, or read, these lines after `before`, which is all up to `end`, and they are durable.
+    pub(crate) fn add(
+        &mut self,
+        layout: &Layout,
+        (before, lines): &(Place, Vec<Arc<Entry>>),
+        end: Place,
+        file: &Arc<dyn DiskFile>,
+    ) {
         self.coming = None;
-        let mut before = before;
+        let mut before = *before;
         for line in lines {
             // What does not follow is read from the log.
             if before == self.place {
@@ -168,8 +178,12 @@ impl View {
             }
             before = line.place;
         }
+        // Where some are missing, whoever looks next looks for them.
+        self.followed = self.followed.filter(|_| self.place >= end);
         if lines.last().is_some_and(|last| last.place == self.place) {
-            (self.is_sure, self.followed) = (true, Instant::now());
+            self.is_sure = true;
+            // Whoever followed once is shown all that this process writes.
+            self.followed = self.followed.map(|_| Instant::now());
             if !self.segment.as_ref().is_some_and(|known| Arc::ptr_eq(&known.file, file)) {
                 self.segment = Segment::of(layout, self.place, Arc::clone(file));
             }
@@ -332,10 +346,8 @@ impl Known {
                 return;
             }
         };
-        let mut item = self.items.remove(id).map(Arc::unwrap_or_clone);
-        evolve_item(&mut item, record);
-        let is_active = item.as_ref().map(Item::is_active);
-        self.items.extend(item.map(|item| (id.clone(), Arc::new(item))));
+        let item = in_place(&mut self.items, id, record, change_item, evolve_item);
+        let is_active = item.map(Item::is_active);
         match (&mut self.active, is_active) {
             (Some(active), Some(true)) => drop(active.insert(id.clone())),
             (Some(active), Some(false)) => drop(active.remove(id)),
@@ -346,11 +358,32 @@ impl Known {
             all.insert(id.clone());
         }
         if let Some(id) = record.event.question() {
-            let mut question = self.questions.remove(id).map(Arc::unwrap_or_clone);
-            evolve_question(&mut question, record);
-            self.questions.extend(question.map(|question| (id.clone(), Arc::new(question))));
+            in_place(&mut self.questions, id, record, change_question, evolve_question);
         }
     }
+}
+
+/// Takes a line into what is known by this id; what is not known yet the line may open.
+fn in_place<'a, K: Clone + Eq + Hash, V: Clone>(
+    known: &'a mut HashMap<K, Arc<V>>,
+    id: &K,
+    record: &Record,
+    change: fn(&mut V, &Record),
+    open: fn(&mut Option<V>, &Record),
+) -> Option<&'a V> {
+    let value = match known.entry(id.clone()) {
+        hash_map::Entry::Occupied(there) => {
+            let value = there.into_mut();
+            change(Arc::make_mut(value), record);
+            value
+        }
+        hash_map::Entry::Vacant(place) => {
+            let mut opened = None;
+            open(&mut opened, record);
+            place.insert(Arc::new(opened?))
+        }
+    };
+    Some(value)
 }
 
 /// A map with room for one more: what is known can be read again.
