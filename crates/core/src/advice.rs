@@ -72,6 +72,11 @@ const PHRASES: &[(&[&str], Points)] = &[
     (&["this", "one"], Points::Bare),
 ];
 
+/// Whether one of them ends with this word.
+fn may_end_phrase(word: &str) -> bool {
+    matches!(word, "above" | "previous" | "earlier" | "before" | "time" | "discussed" | "mentioned" | "one")
+}
+
 /// Things that a question must name, with the article that claims that the reader knows which.
 const THINGS: &[&str] = &["file", "error", "function", "test", "bug", "script", "exception"];
 const ARTICLES: &[&str] = &["the", "this"];
@@ -103,8 +108,7 @@ impl<'a> Prompt<'a> {
         // In a text of several lines the lines before may be what is meant.
         let first_line = &self.words[..self.words.partition_point(|word| word.line == 0)];
         // Most texts have none of the words that a phrase may end with.
-        let is_last = |word: &Word<'_>| PHRASES.iter().any(|(phrase, _)| phrase.ends_with(&[word.text.as_ref()]));
-        if !first_line.iter().any(is_last) {
+        if !first_line.iter().any(|word| may_end_phrase(&word.text)) {
             return None;
         }
         let found = PHRASES.iter().find(|(phrase, points)| {

@@ -35,6 +35,13 @@ fn advised(prompts: &[(&str, &str)]) {
 }
 
 #[test]
+fn no_phrase_ends_with_a_word_that_is_not_looked_for() {
+    for (phrase, _) in PHRASES {
+        assert!(phrase.last().is_some_and(|word| may_end_phrase(word)), "{phrase:?}");
+    }
+}
+
+#[test]
 fn a_prompt_that_points_at_what_the_reader_has_not_seen_is_told_so() {
     advised(&[
         ("Should I handle refunds as above?", "\"as above\""),

@@ -35,6 +35,11 @@ pub fn sorted(mut value: Value) -> Value {
     value
 }
 
+/// The value that a text is, with its keys in order.
+pub fn parsed(text: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice(text).map(sorted)
+}
+
 /// Puts the keys of an object in order, and those of all that it holds.
 pub fn sort(fields: &mut Map<String, Value>) {
     fields.sort_keys();

@@ -20,6 +20,7 @@ use crate::path::ProjectPath;
 use crate::policy::Autonomy;
 use crate::question::{Blocker, Category, Choice, Fallback, Kind, words};
 use crate::session::Process;
+use crate::spelt;
 use crate::team::{CallDeed, TurnDeed};
 
 pub use shared::{SharedAction, SharedCommand};
@@ -427,8 +428,8 @@ impl Command {
     pub fn fingerprint(&self) -> Fingerprint {
         // Most commands fit into this.
         let mut text = Vec::with_capacity(1_024);
-        let spelt = serde_json::to_writer(&mut text, &(&self.item, &self.by, &self.action));
-        Fingerprint::of(if spelt.is_ok() { &text } else { &[] })
+        spelt::append(&(&self.item, &self.by, &self.action), &mut text);
+        Fingerprint::of(&text)
     }
 }
 

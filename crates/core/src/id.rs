@@ -7,16 +7,26 @@ use std::str::FromStr;
 
 use serde::de::Visitor;
 use siphasher::sip128::{Hasher128, SipHasher13};
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 
 use crate::refusal::Refusal;
 
-/// Stores a type as the text that it shows and is read from, without a copy of it.
+/// Stores a type as the text that it shows and is read from, without a copy of it. What is in every line says how it is had as a
+/// text: the formatting machinery takes longer than the rest of a line.
 macro_rules! stored_as_text {
     ($name:ident) => {
+        $crate::id::stored_as_text!($name, self, serializer, serializer.collect_str(self));
+    };
+    ($name:ident, $it:ident => $text:expr) => {
+        $crate::id::stored_as_text!($name, self, serializer, {
+            let $it = self;
+            serializer.serialize_str($text)
+        });
+    };
+    ($name:ident, $self:ident, $serializer:ident, $written:expr) => {
         impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+            fn serialize<S: serde::Serializer>(&$self, $serializer: S) -> Result<S::Ok, S::Error> {
+                $written
             }
         }
 
@@ -71,7 +81,7 @@ macro_rules! name {
             }
         }
 
-        stored_as_text!($name);
+        stored_as_text!($name, it => it.as_str());
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -178,6 +188,17 @@ impl SessionId {
     }
 }
 
+/// The decimal digits of a number, three at least, and where they begin.
+fn digits(mut number: u32) -> ([u8; 10], usize) {
+    let (mut digits, mut first) = ([b'0'; 10], 10);
+    while number > 0 || first > 7 {
+        first -= 1;
+        digits[first] += u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
+    }
+    (digits, first)
+}
+
 /// Makes an id that names its item and a place among the item's things of a kind.
 macro_rules! numbered {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $field:literal, $form:literal) => {
@@ -192,7 +213,19 @@ macro_rules! numbered {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(&format!(concat!($prefix, "-{}-{:03}"), self.item, self.number))
+                f.pad(&self.text())
+            }
+        }
+
+        impl $name {
+            fn text(&self) -> SmolStr {
+                let mut text = SmolStrBuilder::new();
+                text.push_str(concat!($prefix, "-"));
+                text.push_str(self.item.as_str());
+                text.push('-');
+                let (digits, first) = digits(self.number);
+                digits[first..].iter().for_each(|digit| text.push(char::from(*digit)));
+                text.finish()
             }
         }
 
@@ -204,13 +237,13 @@ macro_rules! numbered {
                     let (item, number) = text.strip_prefix(concat!($prefix, "-"))?.rsplit_once('-')?;
                     let id = Self { item: item.parse().ok()?, number: number.parse().ok()? };
                     // One spelling for one thing: no zero, no sign, no missing or extra padding.
-                    (id.number > 0 && id.to_string() == text).then_some(id)
+                    (id.number > 0 && id.text() == text).then_some(id)
                 };
                 parse().ok_or_else(|| Refusal::malformed($field, text, $form))
             }
         }
 
-        stored_as_text!($name);
+        stored_as_text!($name, it => &it.text());
     };
 }
 
@@ -313,14 +346,22 @@ impl Fingerprint {
     }
 }
 
+impl Fingerprint {
+    fn digits(self) -> [u8; 32] {
+        let mut text = [0; 32];
+        for (place, byte) in self.0.to_be_bytes().into_iter().enumerate() {
+            text[2 * place] = HEX[usize::from(byte >> 4)];
+            text[2 * place + 1] = HEX[usize::from(byte & 15)];
+        }
+        text
+    }
+}
+
+const HEX: [u8; 16] = *b"0123456789abcdef";
+
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // By hand: every line of the log has one, and the formatting machinery takes longer than the rest of it.
-        let mut text = [0; 32];
-        for (place, digit) in text.iter_mut().rev().enumerate() {
-            *digit = b"0123456789abcdef"[(self.0 >> (4 * place)) as usize & 15];
-        }
-        f.write_str(str::from_utf8(&text).unwrap_or_default())
+        f.write_str(str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 
@@ -334,7 +375,7 @@ impl FromStr for Fingerprint {
     }
 }
 
-stored_as_text!(Fingerprint);
+stored_as_text!(Fingerprint, it => str::from_utf8(&it.digits()).unwrap_or_default());
 
 #[cfg(test)]
 mod tests {

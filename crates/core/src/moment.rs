@@ -11,7 +11,7 @@ use crate::id::stored_as_text;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
 
-stored_as_text!(Moment);
+stored_as_text!(Moment, it => str::from_utf8(&it.digits()).unwrap_or_default());
 
 impl Moment {
     /// The moment that is `millis` milliseconds after 1970-01-01T00:00:00Z, held within the years 1 to 9999.
@@ -45,8 +45,8 @@ impl Moment {
 }
 
 /// Times are in every line, reply and ledger, so they are written here, digit by digit.
-impl fmt::Display for Moment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Moment {
+    fn digits(self) -> [u8; 24] {
         let (day, milli) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
         let (year, month, day) = date(day);
         let mut text = *b"0000-00-00T00:00:00.000Z";
@@ -65,7 +65,13 @@ impl fmt::Display for Moment {
                 value /= 10;
             }
         }
-        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+        text
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 

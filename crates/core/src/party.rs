@@ -1,16 +1,17 @@
 //! Who speaks, and who is spoken to.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::id::AgentName;
 use crate::refusal::Refusal;
 
 /// An agent, a human or Querent itself. Written `engineer`, `human`, `human:alice`, `querent`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Party {
     /// A role that the config declares.
     Agent(AgentName),
@@ -38,14 +39,26 @@ impl Party {
     }
 }
 
+impl Party {
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Agent(agent) => agent.as_str().into(),
+            Self::Human(None) => "human".into(),
+            Self::Human(Some(name)) => format!("human:{name}").into(),
+            Self::Querent => "querent".into(),
+        }
+    }
+}
+
 impl fmt::Display for Party {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Agent(agent) => f.pad(agent.as_str()),
-            Self::Human(None) => f.pad("human"),
-            Self::Human(Some(name)) => f.pad(&format!("human:{name}")),
-            Self::Querent => f.pad("querent"),
-        }
+        f.pad(&self.text())
+    }
+}
+
+impl Serialize for Party {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text())
     }
 }
 
@@ -74,12 +87,6 @@ impl TryFrom<String> for Party {
 
     fn try_from(text: String) -> Result<Self, Refusal> {
         if text == "querent" { Ok(Self::Querent) } else { text.parse() }
-    }
-}
-
-impl From<Party> for String {
-    fn from(party: Party) -> Self {
-        party.to_string()
     }
 }
 

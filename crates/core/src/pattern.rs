@@ -110,7 +110,7 @@ fn words(text: &str, between: &str) -> String {
     if text.is_ascii() { ascii_words(&text.to_ascii_lowercase(), between) } else { unicode_words(text, between) }
 }
 
-/// What an ASCII character is, in lower case: each a bit.
+/// What a character is, in lower case: each a bit. None but those of ASCII are anything.
 const LETTER: u8 = 1;
 const DIGIT: u8 = 2;
 const UNDERSCORE: u8 = 4;
@@ -119,11 +119,11 @@ const OF_A_WORD: u8 = LETTER | DIGIT | UNDERSCORE;
 /// Letters, digits and symbols speak; punctuation and white space do not.
 const SPEAKS: u8 = LETTER | DIGIT | SYMBOL;
 
-const CLASSES: [u8; 128] = {
-    let mut classes = [0; 128];
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
     let mut byte = 0;
-    while byte < 128 {
-        #[expect(clippy::cast_possible_truncation, reason = "it is below 128")]
+    while byte < 256 {
+        #[expect(clippy::cast_possible_truncation, reason = "it is below 256")]
         let class = match byte as u8 {
             b'a'..=b'z' => LETTER,
             b'0'..=b'9' => DIGIT,
@@ -140,7 +140,7 @@ const CLASSES: [u8; 128] = {
 /// The same for the texts that are most common, in lower case, at a fraction of the cost. It says what [`unicode_words`] says.
 fn ascii_words(text: &str, between: &str) -> String {
     let bytes = text.as_bytes();
-    let class = |place: usize| bytes.get(place).and_then(|byte| CLASSES.get(usize::from(*byte))).copied().unwrap_or(0);
+    let class = |place: usize| bytes.get(place).map_or(0, |byte| CLASSES[usize::from(*byte)]);
     let sign = |place: usize| bytes.get(place).map_or(' ', |byte| char::from(*byte));
     let mut words = String::with_capacity(text.len());
     let mut place = 0;
@@ -149,18 +149,21 @@ fn ascii_words(text: &str, between: &str) -> String {
         let mut seen = class(start);
         place += 1;
         while seen & OF_A_WORD != 0 {
+            let rest = bytes[place..].iter().map(|byte| CLASSES[usize::from(*byte)]);
+            for class in rest.take_while(|class| class & OF_A_WORD != 0) {
+                seen |= class;
+                place += 1;
+            }
             // An apostrophe or a point joins letters and digits, a comma digits alone.
             let joins = match bytes.get(place) {
                 Some(b'.' | b'\'') => LETTER | DIGIT,
                 Some(b',' | b';') => DIGIT,
-                _ => 0,
+                _ => break,
             };
-            let step = match class(place) & OF_A_WORD {
-                0 if class(place - 1) & class(place + 1) & joins != 0 => 2,
-                0 => break,
-                _ => 1,
-            };
-            place += step;
+            if class(place - 1) & class(place + 1) & joins == 0 {
+                break;
+            }
+            place += 2;
             seen |= class(place - 1);
         }
         let before = start.checked_sub(1).map_or(' ', sign);

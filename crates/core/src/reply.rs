@@ -19,6 +19,7 @@ use crate::party::Party;
 use crate::path::ProjectPath;
 use crate::question::{Question, Status};
 use crate::refusal::{Code, Refusal};
+use crate::spelt;
 use crate::state::State;
 use crate::view::{ItemView, LearnedView, SessionView, TokenView, sessions};
 
@@ -36,7 +37,7 @@ struct Accepted<'a, T> {
 impl Envelope {
     /// A reply with data.
     pub fn ok(data: &impl Serialize) -> Self {
-        Self(spelt(&Accepted { ok: true, data }))
+        Self(text_of(&Accepted { ok: true, data }))
     }
 
     /// Writes the same bytes without keeping them: a list may be long.
@@ -51,7 +52,7 @@ impl Envelope {
             ok: bool,
             error: &'a Refusal,
         }
-        Self(spelt(&Refused { ok: false, error }))
+        Self(text_of(&Refused { ok: false, error }))
     }
 
     /// A reply that was stored.
@@ -90,10 +91,9 @@ impl Envelope {
 }
 
 /// JSON on one line. Most replies fit into what it begins with.
-fn spelt(reply: &impl Serialize) -> String {
+fn text_of(reply: &impl Serialize) -> String {
     let mut text = Vec::with_capacity(512);
-    // Serializing these types into memory does not fail.
-    let _ = serde_json::to_writer(&mut text, reply);
+    spelt::append(reply, &mut text);
     String::from_utf8(text).unwrap_or_default()
 }
 

@@ -51,8 +51,16 @@ impl Settlements {
 
     /// Which of those that are known by this was answered last, and when: by a human, or by anybody.
     pub(crate) fn last(&self, pattern: &Fingerprint, by_human: bool) -> Option<(u32, Moment)> {
-        let same = self.0.iter().filter(|(_, it)| it.pattern == *pattern && (it.human || !by_human));
-        same.max_by_key(|(number, it)| (it.at, *number)).map(|(number, it)| (*number, it.at))
+        let mut last = None;
+        let (older, newer) = self.0.as_slices();
+        for part in [older, newer] {
+            for (number, it) in part {
+                if it.pattern == *pattern && (it.human || !by_human) {
+                    last = last.max(Some((it.at, *number)));
+                }
+            }
+        }
+        last.map(|(at, number)| (number, at))
     }
 
     fn find(&self, number: u32) -> Result<usize, usize> {

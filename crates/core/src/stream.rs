@@ -97,7 +97,7 @@ impl FromStr for Stream {
     }
 }
 
-stored_as_text!(Stream);
+stored_as_text!(Stream, it => it.as_str());
 
 impl fmt::Display for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

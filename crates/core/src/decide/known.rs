@@ -32,7 +32,10 @@ pub(crate) fn candidates(item: &Item, ask: &Ask) -> Vec<QuestionId> {
     }
     let category = ask.category.unwrap_or(Category::Clarification);
     let pattern = Pattern::of(&ask.prompt, &ask.tags, category).fingerprint();
-    [true, false].iter().filter_map(|by_human| Some(item.last_answered(&pattern, *by_human)?.0)).collect()
+    // What nobody answered no human did.
+    let Some((by_anybody, _)) = item.last_answered(&pattern, false) else { return Vec::new() };
+    let by_human = item.last_answered(&pattern, true).map(|(id, _)| id);
+    by_human.into_iter().chain([by_anybody]).collect()
 }
 
 /// The same was asked on this item a while ago, of somebody with as much say, and could be answered the same.

@@ -15,6 +15,7 @@ use crate::id::{Fingerprint, OperationId};
 use crate::moment::Moment;
 use crate::party::Party;
 use crate::reply::Envelope;
+use crate::spelt;
 use crate::stream::Stream;
 
 /// A record with what the journal keeps beside it.
@@ -132,8 +133,7 @@ impl Record {
 /// Appends the line to `out`, with its checksum, which is returned, and its end of line.
 pub fn encode(line: &Line, out: &mut Vec<u8>) -> u32 {
     let start = out.len();
-    // Serializing these types into memory does not fail.
-    let _ = serde_json::to_writer(&mut *out, &Written(line));
+    spelt::append(&Written(line), out);
     out.pop();
     if let Some(operation) = &line.operation {
         // It is JSON already.

@@ -65,7 +65,7 @@ pub(crate) fn text(flag: &str, given: &str) -> Result<String, Refusal> {
 /// JSON that is typed, stands in a file (`@file`) or comes on standard input (`-`). JSON that is broken is a usage error.
 pub(crate) fn value(flag: &str, given: &str) -> Result<Value, Refusal> {
     let text = referred(flag, given, "check the path, which is relative to the working directory")?;
-    serde_json::from_str(text.as_deref().unwrap_or(given)).map(canonical::sorted).map_err(|error| {
+    canonical::parsed(text.as_deref().unwrap_or(given).as_bytes()).map_err(|error| {
         let message = format!("the value of {flag} is not JSON: {error}");
         usage(message, "quote JSON for the shell: '{\"key\": \"value\"}', or put it into a file: @file.json")
     })

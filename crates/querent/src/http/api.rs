@@ -120,7 +120,7 @@ pub(crate) async fn answer(site: &Site, who: Option<Who>, request: Request) -> R
     let parts: Vec<&str> = below.split('/').collect();
     // A name in a path is no match for a word that is another route's own.
     let fits = CHECKED.iter().filter(|it| Some(it.route.verb) == verb && it.is_at(&parts));
-    let Some(checked) = fits.min_by_key(|it| it.params(below).count()) else {
+    let Some(checked) = fits.min_by_key(|it| it.names) else {
         return not_found(request.method(), request.uri(), below);
     };
     let known = request.headers().get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);

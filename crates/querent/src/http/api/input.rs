@@ -25,8 +25,9 @@ const LARGEST: usize = 1 << 20;
 pub(super) struct Checked {
     pub(super) route: &'static Route,
     pub(super) fields: Vec<Field>,
-    /// The parts of its path.
+    /// The parts of its path, and how many of them a caller fills in.
     parts: Vec<&'static str>,
+    pub(super) names: usize,
     /// Of all that it takes; none if the schema itself were wrong, which a test rules out. Made when it is needed: all of them
     /// together take longer than a whole request.
     validator: OnceLock<Option<Validator>>,
@@ -42,7 +43,9 @@ impl Checked {
                 field.schema = nullable(field.schema.take());
             }
         }
-        Self { route, fields, parts: route.path.split('/').collect(), validator: OnceLock::new() }
+        let parts: Vec<&str> = route.path.split('/').collect();
+        let names = parts.iter().filter(|part| name(part).is_some()).count();
+        Self { route, fields, parts, names, validator: OnceLock::new() }
     }
 
     fn validator(&self) -> Option<&Validator> {
@@ -174,7 +177,7 @@ fn object<'a>(fields: impl Iterator<Item = &'a Field>) -> Value {
 }
 
 fn parsed(bytes: &Bytes) -> Result<Map<String, Value>, Refusal> {
-    match serde_json::from_slice(bytes).map(canonical::sorted) {
+    match canonical::parsed(bytes) {
         Ok(Value::Object(given)) => Ok(given),
         Ok(_) => Err(Refusal::invalid("body", "the body is not a JSON object", "send an object: {\"key\": \"value\"}")),
         Err(error) => {
