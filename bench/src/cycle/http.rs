@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use serde::Deserialize;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
@@ -14,7 +15,7 @@ use super::question::{self, ANSWER};
 use super::subject::{About, Sample, Subject, answers_in};
 use crate::Outcome;
 use crate::commands::project;
-use crate::http::client::{Client, data};
+use crate::http::client::Client;
 use crate::process::version;
 use crate::rows::scratch;
 use crate::served::Server;
@@ -87,13 +88,38 @@ impl Subject for Http {
     }
 }
 
+/// As much of a reply as a client must read.
+#[derive(Deserialize)]
+struct Said<T> {
+    data: T,
+}
+
+#[derive(Deserialize)]
+struct Asked<'a> {
+    question_id: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Woken<'a> {
+    #[serde(borrow)]
+    answer: Answered<'a>,
+}
+
+#[derive(Deserialize)]
+struct Answered<'a> {
+    text: &'a str,
+}
+
 async fn cycle(client: &mut Client, waiter: &mut Client, item: usize) -> Outcome<()> {
     let asked = question::with(json!({ "item": item.to_string(), "from": "engineer", "prompt": question::prompt() }));
-    let asked = data(&client.post("/api/v1/questions", &asked.to_string()).await?)?;
-    let id = asked["question_id"].as_str().ok_or("no question")?;
+    let asked = client.post("/api/v1/questions", &asked.to_string()).await?;
+    let id = serde_json::from_slice::<Said<Asked<'_>>>(&asked)?.data.question_id;
     waiter.ask_for(&format!("/api/v1/questions/{id}/await?timeout=60s"), "").await?;
     let answer = json!({ "answer": ANSWER, "by": "architect" }).to_string();
     client.post(&format!("/api/v1/questions/{id}/answer"), &answer).await?;
-    let woken = data(&waiter.reply().await?)?;
-    if woken["answer"]["text"] == ANSWER { Ok(()) } else { Err(format!("woken for nothing: {woken}").into()) }
+    let woken = waiter.reply().await?;
+    match serde_json::from_slice::<Said<Woken<'_>>>(&woken)?.data.answer.text {
+        ANSWER => Ok(()),
+        other => Err(format!("woken for nothing: {other}").into()),
+    }
 }

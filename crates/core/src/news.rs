@@ -87,14 +87,20 @@ impl Board {
         if let Event::QuestionFollowedUp(_) | Event::QuestionEscalated(_) = &record.event
             && let Some(id) = record.event.question()
         {
-            self.news.retain(|_, known| *known != News::Question(id.number));
+            self.forget(News::Question(id.number));
         }
         let Some(news) = News::of(record) else { return };
-        self.news.retain(|_, known| *known != news);
+        self.forget(news);
         self.news.insert(record.version, news);
         if self.news.len() > MOST_NEWS {
             self.dropped = self.news.pop_first().map(|(version, _)| version);
         }
+    }
+
+    /// Of each matter there is one at most.
+    fn forget(&mut self, news: News) {
+        let version = self.news.iter().find(|(_, known)| **known == news).map(|(version, _)| *version);
+        version.and_then(|version| self.news.remove(&version));
     }
 
     fn tell(&mut self, handle: &ProgramHandle, upto: u64, question: Option<u32>, record: &Record) {

@@ -10,13 +10,13 @@ use querent_core::{
     needs_of_tick,
 };
 use querent_journal::files::{Ledgers, Options};
-use querent_journal::{Attempt, Files, Journal, Snapshot, Update, Which};
+use querent_journal::{Files, Journal, Snapshot, Update, Which};
 use serde_json::json;
-use tokio::sync::oneshot;
-use tokio::task::{spawn_blocking, yield_now};
+use tokio::task::spawn_blocking;
 
 use crate::clock::{Clock, SystemClock};
 use crate::follow::Feed;
+use crate::gather::Gathering;
 use crate::jobs::{Carry, CarryShared, Tick};
 use crate::listing::Listing;
 use crate::project::Project;
@@ -46,6 +46,8 @@ pub(crate) struct Inner {
     pub(crate) listing: Mutex<Listing>,
     /// How many commands are underway for which no thread waits.
     underway: AtomicUsize,
+    /// Those of them that wait to be committed.
+    pub(crate) gathering: Gathering,
 }
 
 /// A command that is underway.
@@ -55,10 +57,6 @@ impl<'a> Underway<'a> {
     fn begin(all: &'a AtomicUsize) -> Self {
         all.fetch_add(1, Ordering::Relaxed);
         Self(all)
-    }
-
-    fn is_alone(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == 1
     }
 }
 
@@ -109,6 +107,7 @@ impl Handle {
                 surveyed: AtomicU64::new(0),
                 listing: Mutex::default(),
                 underway: AtomicUsize::new(0),
+                gathering: Gathering::default(),
             }),
         }
     }
@@ -165,21 +164,9 @@ impl Handle {
             Ok(update) => update,
             Err(refusal) => return self.passed_on(Err(refusal)),
         };
-        // A command that is alone is carried out here: to wake another thread for it, and to be woken by that, takes as long as
-        // many a disk. Whoever else is ready goes first, so that it shows.
-        let underway = Underway::begin(&self.inner.underway);
-        if underway.is_alone() {
-            yield_now().await;
-        }
-        let attempt = if underway.is_alone() { self.inner.journal.attempt(update) } else { Attempt::Busy(update) };
-        let update = match attempt {
-            Attempt::Done(reply) => return self.passed_on(reply.map_err(Refusal::from)),
-            Attempt::Busy(update) => update,
-        };
-        let (done, told) = oneshot::channel();
-        // Who does not want to know any more needs no reply.
-        self.inner.journal.submit(update, Box::new(|it| drop(done.send(it))));
-        told.await.map_err(drop).map_or_else(broken_off, |reply| self.passed_on(reply.map_err(Refusal::from)))
+        let _underway = Underway::begin(&self.inner.underway);
+        let reply = self.gathered(update).await;
+        reply.ok_or(()).map_or_else(broken_off, |reply| self.passed_on(reply.map_err(Refusal::from)))
     }
 
     fn carry(&self, command: Command, version: Option<u64>, operation: Option<OperationId>) -> Result<Update, Refusal> {

@@ -9,6 +9,7 @@ mod config;
 mod digest;
 mod doctor;
 mod follow;
+mod gather;
 mod guide_file;
 mod handle;
 mod inbox;

@@ -4,7 +4,13 @@
 
 mod support;
 
-use querent_core::{Action, Code, Command};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use querent_core::{Action, Code, Command, ComponentName, Envelope, Record};
+use querent_journal::{Attempt, Beat, Error, Journal, Memory, Pulse, Snapshot, Update, Wake, Watch};
 use tokio::runtime::Builder;
 
 use crate::support::{Scene, command, id, on_both_engines, opens, refused, to_architect};
@@ -90,5 +96,106 @@ fn many_callers_on_several_threads_are_all_told() {
         }
 
         assert_eq!(scene.hub.items().unwrap().len(), 100);
+    });
+}
+
+/// An engine that tells how many came together each time.
+struct Counted(Memory, Arc<Mutex<Vec<usize>>>);
+
+impl Journal for Counted {
+    fn update(&self, update: Update) -> Result<Envelope, Error> {
+        self.0.update(update)
+    }
+
+    fn attempt(&self, updates: Vec<Update>) -> Attempt {
+        self.1.lock().unwrap().push(updates.len());
+        self.0.attempt(updates)
+    }
+
+    fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
+        self.0.read()
+    }
+
+    fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
+        self.0.records(since, each)
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        self.0.sync()
+    }
+
+    fn beat(&self, beat: &Beat) -> Result<(), Error> {
+        self.0.beat(beat)
+    }
+
+    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error> {
+        self.0.beats(pulse)
+    }
+
+    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
+        self.0.still(pulse, name)
+    }
+
+    fn watch(&self, wake: Wake) -> Result<Watch, Error> {
+        self.0.watch(wake)
+    }
+}
+
+#[test]
+fn those_who_are_ready_together_and_those_who_come_back_are_committed_together() {
+    let counts = Arc::default();
+    let scene = Scene::on(|_| Box::new(Counted(Memory::new(), Arc::clone(&counts))));
+
+    wait(async {
+        let callers: Vec<_> = (0..8)
+            .map(|caller| {
+                let hub = scene.hub.clone();
+                tokio::spawn(async move {
+                    for number in 0..2 {
+                        hub.execute_later(opens(&format!("item-{caller}-{number}")), None, None).await;
+                    }
+                })
+            })
+            .collect();
+        for caller in callers {
+            caller.await.unwrap();
+        }
+    });
+
+    assert_eq!(*counts.lock().unwrap(), [8, 8]);
+}
+
+/// Begins a command, and goes away.
+async fn begins(scene: &Scene, item: &str) {
+    let mut later = pin!(scene.hub.execute_later(opens(item), None, None));
+    poll_fn(|context| {
+        assert!(later.as_mut().poll(context).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+}
+
+#[test]
+fn a_caller_that_goes_away_leaves_the_others_alone() {
+    on_both_engines(|scene| {
+        wait(async {
+            begins(&scene, "one").await;
+            let reply = scene.hub.execute_later(opens("other"), None, None).await;
+            reply.read::<serde_json::Value>().unwrap();
+        });
+
+        assert_eq!(scene.hub.items().unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn a_runtime_that_ends_with_commands_underway_leaves_the_next_alone() {
+    on_both_engines(|scene| {
+        wait(begins(&scene, "one"));
+
+        let reply = wait(scene.hub.execute_later(opens("other"), None, None));
+
+        reply.read::<serde_json::Value>().unwrap();
+        assert_eq!(scene.hub.items().unwrap().len(), 1, "what was not carried out was not acknowledged");
     });
 }

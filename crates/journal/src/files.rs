@@ -270,16 +270,16 @@ impl Journal for Files {
         self.shared.update(update)
     }
 
-    fn submit(&self, update: Update, done: Done) {
+    fn submit(&self, updates: Vec<Update>, done: Done) {
         self.clerk.get_or_init(|| {
             let shared = Arc::clone(&self.shared);
             std::thread::spawn(move || shared.serve_callers())
         });
-        self.shared.submit(update, done);
+        self.shared.submit(updates, done);
     }
 
-    fn attempt(&self, update: Update) -> Attempt {
-        self.shared.attempt(update)
+    fn attempt(&self, updates: Vec<Update>) -> Attempt {
+        self.shared.attempt(updates)
     }
 
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {

@@ -28,15 +28,15 @@ pub trait Journal: Send + Sync {
     /// this returns. An operation that was recorded before is not run again; its first reply is returned.
     fn update(&self, update: Update) -> Result<Envelope, Error>;
 
-    /// The same for one who does not wait on a thread of its own: `done` is called once it is durable, or could not be. It is
-    /// called on whatever thread, and must not block.
-    fn submit(&self, update: Update, done: Done) {
-        done(self.update(update));
+    /// The same for some that nobody waits for on a thread of its own: `done` is called once, when all of them are durable or could
+    /// not be made so. It is called on whatever thread, and must not block.
+    fn submit(&self, updates: Vec<Update>, done: Done) {
+        done(updates.into_iter().map(|update| self.update(update)).collect());
     }
 
-    /// Carries out an update on this thread, unless that would have to wait for another one.
-    fn attempt(&self, update: Update) -> Attempt {
-        Attempt::Done(self.update(update))
+    /// Carries out updates together on this thread, unless that would have to wait for others.
+    fn attempt(&self, updates: Vec<Update>) -> Attempt {
+        Attempt::Done(updates.into_iter().map(|update| self.update(update)).collect())
     }
 
     /// What is recorded now; what is recorded while one reads may be in it too.
@@ -74,12 +74,12 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
         (**self).update(update)
     }
 
-    fn submit(&self, update: Update, done: Done) {
-        (**self).submit(update, done);
+    fn submit(&self, updates: Vec<Update>, done: Done) {
+        (**self).submit(updates, done);
     }
 
-    fn attempt(&self, update: Update) -> Attempt {
-        (**self).attempt(update)
+    fn attempt(&self, updates: Vec<Update>) -> Attempt {
+        (**self).attempt(updates)
     }
 
     fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
@@ -117,14 +117,14 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
 
 /// What came of an attempt.
 pub enum Attempt {
-    /// It was carried out, or could not be.
-    Done(Result<Envelope, Error>),
-    /// Another thread is at it. Nothing has happened.
-    Busy(Update),
+    /// They were carried out, or could not be.
+    Done(Vec<Result<Envelope, Error>>),
+    /// They would have to wait. Nothing has happened.
+    Busy(Vec<Update>),
 }
 
-/// What is called when an update is durable, or could not be made so.
-pub type Done = Box<dyn FnOnce(Result<Envelope, Error>) + Send>;
+/// What is called when updates are durable, or could not be made so, with what became of each.
+pub type Done = Box<dyn FnOnce(Vec<Result<Envelope, Error>>) + Send>;
 
 /// What is called after a change.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;

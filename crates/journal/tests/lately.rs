@@ -33,7 +33,7 @@ fn asks_and_looks(files: &Files, item: &str) {
     let accepted = |operation: String, command: &Command| {
         let (done, told) = mpsc::channel();
         let update = Script::new().unwrap().update(&operation, command);
-        files.submit(update, Box::new(move |reply| done.send(reply).unwrap()));
+        files.submit(vec![update], Box::new(move |mut replies| done.send(replies.remove(0)).unwrap()));
         told.recv().unwrap().unwrap()
     };
     for number in 0..100 {

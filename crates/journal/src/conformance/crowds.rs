@@ -46,18 +46,21 @@ pub(super) fn whoever_is_called_back_is_called_once_and_finds_what_it_did(
 ) -> Result<(), Broken> {
     script.accept(&**journal, "op-open", &Script::open("42")?)?;
     let (called, calls) = mpsc::channel();
-    let submitted = THREADS * QUESTIONS;
+    let submitted = THREADS * QUESTIONS * 2;
 
     // Some wait for a callback, some only if they would have to wait here, and some on their threads: all for each other.
     at_once(THREADS, |thread| {
         for number in 0..QUESTIONS {
             let name = format!("op-{thread}-{number}");
             let ask = Script::ask("42", &format!("Which one of {name}?"))?;
-            let (called, update) = (called.clone(), script.update(&name, &ask));
-            let attempt = if number % 2 == 0 { Attempt::Busy(update) } else { journal.attempt(update) };
+            let other = format!("{name}-too");
+            let too = Script::ask("42", &format!("Which one of {other}?"))?;
+            let (called, both) = (called.clone(), vec![script.update(&name, &ask), script.update(&other, &too)]);
+            let call = move |done: Vec<_>| [name, other].into_iter().zip(done).for_each(|it| drop(called.send(it)));
+            let attempt = if number % 2 == 0 { Attempt::Busy(both) } else { journal.attempt(both) };
             match attempt {
-                Attempt::Done(done) => drop(called.send((name, done))),
-                Attempt::Busy(update) => journal.submit(update, Box::new(move |done| drop(called.send((name, done))))),
+                Attempt::Done(done) => call(done),
+                Attempt::Busy(both) => journal.submit(both, Box::new(call)),
             }
             script.accept(&**journal, &format!("op-wait-{thread}-{number}"), &Script::ask("42", "Which way?")?)?;
         }

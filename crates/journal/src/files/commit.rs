@@ -201,8 +201,8 @@ impl Shared {
         store.roll()?;
         self.reach(Step::CaughtUp)?;
         let mut replies = Vec::with_capacity(waiting.len());
-        for it in waiting {
-            replies.push(store.run(&mut it.update)?);
+        for update in waiting.iter_mut().flat_map(|it| &mut it.updates) {
+            replies.push(store.run(update)?);
         }
         self.reach(Step::Decided)?;
         self.expect(&store);

@@ -1,6 +1,7 @@
 //! Where updates of a process wait for each other: one thread commits for all that wait.
 
 use std::io;
+use std::iter::repeat_with;
 use std::sync::{MutexGuard, PoisonError};
 
 use querent_core::Envelope;
@@ -19,13 +20,13 @@ pub(crate) struct Gate {
     pub(crate) closing: bool,
 }
 
-/// An update, and who is told what became of it.
+/// Updates that came together, and who is told what became of them.
 pub(crate) struct Waiting {
-    pub(crate) update: Update,
+    pub(crate) updates: Vec<Update>,
     whom: Whom,
 }
 
-/// Who waits for an update.
+/// Who waits for updates.
 enum Whom {
     /// A thread, which is told its turn.
     Thread(Bell<Turn>),
@@ -33,11 +34,13 @@ enum Whom {
     Callback(Done),
 }
 
-impl Whom {
-    fn tell(self, done: Result<Envelope, Error>) {
-        match self {
-            Self::Thread(bell) => bell.tell(Turn::Done(done)),
-            Self::Callback(call) => call(done),
+impl Waiting {
+    /// Tells what became of each: the next of `done`.
+    fn tell(self, done: impl Iterator<Item = Result<Envelope, Error>>) {
+        let done = done.take(self.updates.len()).collect();
+        match self.whom {
+            Whom::Thread(bell) => bell.tell(Turn::Done(done)),
+            Whom::Callback(call) => call(done),
         }
     }
 }
@@ -46,54 +49,55 @@ impl Whom {
 enum Turn {
     /// Commit, for all that wait.
     Lead,
-    /// It is committed, or could not be.
-    Done(Result<Envelope, Error>),
+    /// They are committed, or could not be.
+    Done(Vec<Result<Envelope, Error>>),
 }
 
 impl Shared {
     /// Waits until the update is committed, by this thread or by another that commits for it.
     pub(crate) fn update(&self, update: Update) -> Result<Envelope, Error> {
-        self.enter(hold(&self.gate), update, None)
+        let done = self.enter(hold(&self.gate), vec![update], None).and_then(|mut done| done.pop());
+        done.unwrap_or_else(|| {
+            let lost = io::Error::other("the thread that wrote for others ended");
+            Err(Error::io("write", self.layout.dir())(lost))
+        })
     }
 
-    /// Commits the update on this thread, unless it would have to wait for anything but a quick disk.
-    pub(crate) fn attempt(&self, update: Update) -> Attempt {
+    /// Commits updates on this thread, unless they would have to wait for anything but a quick disk.
+    pub(crate) fn attempt(&self, updates: Vec<Update>) -> Attempt {
         let gate = hold(&self.gate);
         match if gate.busy { None } else { self.lock_at_once() } {
-            Some(locked) => Attempt::Done(self.enter(gate, update, Some(locked))),
-            None => Attempt::Busy(update),
+            Some(locked) => Attempt::Done(self.enter(gate, updates, Some(locked)).unwrap_or_default()),
+            None => Attempt::Busy(updates),
         }
     }
 
+    /// What becomes of updates; none if the thread that committed for this one is gone.
     fn enter(
         &self,
         mut gate: MutexGuard<'_, Gate>,
-        update: Update,
+        updates: Vec<Update>,
         locked: Option<Locked<'_>>,
-    ) -> Result<Envelope, Error> {
+    ) -> Option<Vec<Result<Envelope, Error>>> {
         let (bell, seat) = seat();
         let lead = !std::mem::replace(&mut gate.busy, true);
-        gate.waiting.push(Waiting { update, whom: Whom::Thread(bell) });
+        gate.waiting.push(Waiting { updates, whom: Whom::Thread(bell) });
         drop(gate);
         if lead {
             self.lead(locked);
         }
         loop {
-            match seat.wait() {
-                Some(Turn::Done(done)) => return done,
-                Some(Turn::Lead) => self.lead(None),
-                None => {
-                    let lost = io::Error::other("the thread that wrote for others ended");
-                    return Err(Error::io("write", self.layout.dir())(lost));
-                }
+            match seat.wait()? {
+                Turn::Done(done) => return Some(done),
+                Turn::Lead => self.lead(None),
             }
         }
     }
 
-    /// Has the update committed by somebody else, who calls back.
-    pub(crate) fn submit(&self, update: Update, done: Done) {
+    /// Has updates committed together by somebody else, who calls back.
+    pub(crate) fn submit(&self, updates: Vec<Update>, done: Done) {
         let mut gate = hold(&self.gate);
-        gate.waiting.push(Waiting { update, whom: Whom::Callback(done) });
+        gate.waiting.push(Waiting { updates, whom: Whom::Callback(done) });
         if !std::mem::replace(&mut gate.busy, true) {
             gate.summons = true;
             drop(gate);
@@ -122,8 +126,17 @@ impl Shared {
         let _passing = Passing(self);
         let mut waiting = std::mem::take(&mut hold(&self.gate).waiting);
         match self.commit(&mut waiting, locked) {
-            Ok(replies) => waiting.into_iter().zip(replies).for_each(|(it, reply)| it.whom.tell(Ok(reply))),
-            Err(error) => waiting.into_iter().for_each(|it| it.whom.tell(Err(error.again()))),
+            Ok(replies) => {
+                let mut replies = replies.into_iter().map(Ok);
+                for it in waiting {
+                    it.tell(replies.by_ref());
+                }
+            }
+            Err(error) => {
+                for it in waiting {
+                    it.tell(repeat_with(|| Err(error.again())));
+                }
+            }
         }
     }
 }
@@ -161,10 +174,12 @@ mod tests {
     /// Whether this is carried out at once.
     fn at_once(files: &Files, operation: &str) -> bool {
         let update = Script::new().unwrap().update(operation, &Script::ask("42", "Which tea?").unwrap());
-        match files.attempt(update) {
-            Attempt::Done(done) => done.unwrap().as_str().contains("\"ok\":true"),
-            Attempt::Busy(update) => {
-                files.update(update).unwrap();
+        match files.attempt(vec![update]) {
+            Attempt::Done(done) => done.into_iter().all(|it| it.unwrap().as_str().contains("\"ok\":true")),
+            Attempt::Busy(updates) => {
+                for update in updates {
+                    files.update(update).unwrap();
+                }
                 false
             }
         }
@@ -192,7 +207,7 @@ mod tests {
         lock.lock().unwrap();
         let update = Script::new().unwrap().update("op-1", &Script::ask("42", "Which tea?").unwrap());
 
-        let attempt = files.attempt(update);
+        let attempt = files.attempt(vec![update]);
 
         assert!(matches!(attempt, Attempt::Busy(_)));
         lock.unlock().unwrap();

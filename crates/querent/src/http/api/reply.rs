@@ -1,5 +1,6 @@
 //! What a call comes to: the envelope as every surface has it, under the status that its code stands for.
 
+use axum::body::Body;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, ETAG, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -39,11 +40,15 @@ impl Said {
 
     /// The response; `known` is what the caller has already (`If-None-Match`).
     pub(super) fn response(self, known: Option<&str>) -> Response {
-        let status = status(&self.envelope);
-        let json = HeaderValue::from_static("application/json");
         let mut response = match (self.version, known) {
             (Some(version), Some(known)) if is_known(known, version) => StatusCode::NOT_MODIFIED.into_response(),
-            _ => (status, [(CONTENT_TYPE, json)], self.envelope.into_string()).into_response(),
+            _ => {
+                let status = status(&self.envelope);
+                let mut response = Response::new(Body::from(self.envelope.into_string()));
+                *response.status_mut() = status;
+                response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                response
+            }
         };
         if let Some(tag) = self.version.and_then(|version| HeaderValue::from_str(&format!("\"{version}\"")).ok()) {
             response.headers_mut().insert(ETAG, tag);
