@@ -3,7 +3,8 @@
 //! wait for it.
 
 use std::mem::{replace, take};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
 
 use querent_core::Envelope;
 use querent_journal::{Attempt, Error, Update};
@@ -13,8 +14,9 @@ use tokio::task::yield_now;
 use crate::handle::Handle;
 
 /// How often somebody who is expected is looked for in vain: about as long as a client on this machine takes from a reply to its
-/// next request.
-const LOOKS: u32 = 64;
+/// next request. Where there is but one processor, nobody can come while it is looked for.
+static LOOKS: LazyLock<u32> =
+    LazyLock::new(|| if available_parallelism().is_ok_and(|processors| processors.get() > 1) { 64 } else { 0 });
 
 /// The commands that wait to be committed.
 #[derive(Default)]
@@ -79,7 +81,7 @@ impl Gatherer {
         let count = || self.hub.inner.gathering.hold().commands.len();
         let (mut come, mut looks) = (count(), 0);
         let all = come + answered;
-        while come < all && looks < LOOKS {
+        while come < all && looks < *LOOKS {
             // Whoever is ready goes first.
             yield_now().await;
             looks = if count() > come { 0 } else { looks + 1 };

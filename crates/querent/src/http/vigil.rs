@@ -1,6 +1,7 @@
 //! Staying awake for a moment after a reply: who was answered often asks on at once, and to fall asleep and be woken takes as
 //! long as the work for many a request.
 
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use querent_hub::Handle;
@@ -20,8 +21,12 @@ impl Vigil {
         self.0.notify_one();
     }
 
-    /// Keeps the vigil, until it is dropped. While commands are carried out, the processor is left to them.
+    /// Keeps the vigil, until it is dropped. While commands are carried out, the processor is left to them; where there is but one, it
+    /// is always left to those who ask.
     pub(super) async fn keep(&self, hub: &Handle) {
+        if available_parallelism().is_ok_and(|processors| processors.get() == 1) {
+            return;
+        }
         loop {
             self.0.notified().await;
             let replied = Instant::now();
