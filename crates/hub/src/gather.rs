@@ -84,8 +84,9 @@ impl Gatherer {
         while come < all && looks < *LOOKS {
             // Whoever is ready goes first.
             yield_now().await;
-            looks = if count() > come { 0 } else { looks + 1 };
-            come = count();
+            let now = count();
+            looks = if now > come { 0 } else { looks + 1 };
+            come = now;
         }
     }
 

@@ -6,11 +6,13 @@ mod support;
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use querent_core::{Action, Code, Command, ComponentName, Envelope, Record};
-use querent_journal::{Attempt, Beat, Error, Journal, Memory, Pulse, Snapshot, Update, Wake, Watch};
+use querent_core::{Action, Code, Command};
+use querent_journal::Files;
+use querent_journal::files::{Fault, Options, Step};
 use tokio::runtime::Builder;
 
 use crate::support::{Scene, command, id, on_both_engines, opens, refused, to_architect};
@@ -99,52 +101,16 @@ fn many_callers_on_several_threads_are_all_told() {
     });
 }
 
-/// An engine that tells how many came together each time.
-struct Counted(Memory, Arc<Mutex<Vec<usize>>>);
-
-impl Journal for Counted {
-    fn update(&self, update: Update) -> Result<Envelope, Error> {
-        self.0.update(update)
-    }
-
-    fn attempt(&self, updates: Vec<Update>) -> Attempt {
-        self.1.lock().unwrap().push(updates.len());
-        self.0.attempt(updates)
-    }
-
-    fn read(&self) -> Result<Box<dyn Snapshot + '_>, Error> {
-        self.0.read()
-    }
-
-    fn records(&self, since: u64, each: &mut dyn FnMut(Arc<Record>) -> bool) -> Result<(), Error> {
-        self.0.records(since, each)
-    }
-
-    fn sync(&self) -> Result<(), Error> {
-        self.0.sync()
-    }
-
-    fn beat(&self, beat: &Beat) -> Result<(), Error> {
-        self.0.beat(beat)
-    }
-
-    fn beats(&self, pulse: Pulse) -> Result<Vec<Beat>, Error> {
-        self.0.beats(pulse)
-    }
-
-    fn still(&self, pulse: Pulse, name: &ComponentName) -> Result<(), Error> {
-        self.0.still(pulse, name)
-    }
-
-    fn watch(&self, wake: Wake) -> Result<Watch, Error> {
-        self.0.watch(wake)
-    }
-}
-
 #[test]
 fn those_who_are_ready_together_and_those_who_come_back_are_committed_together() {
-    let counts = Arc::default();
-    let scene = Scene::on(|_| Box::new(Counted(Memory::new(), Arc::clone(&counts))));
+    let commits = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&commits);
+    let fault: Fault = Arc::new(move |step| {
+        count.fetch_add(usize::from(step == Step::Synced), Ordering::SeqCst);
+        Ok(())
+    });
+    let options = Options { fault: Some(fault), ..Options::new("test") };
+    let scene = Scene::on(|project| Box::new(Files::open(&project.dir(), options)));
 
     wait(async {
         let callers: Vec<_> = (0..8)
@@ -162,7 +128,7 @@ fn those_who_are_ready_together_and_those_who_come_back_are_committed_together()
         }
     });
 
-    assert_eq!(*counts.lock().unwrap(), [8, 8]);
+    assert_eq!((scene.records().len(), commits.load(Ordering::SeqCst)), (16, 2));
 }
 
 /// Begins a command, and goes away.
