@@ -10,6 +10,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::spelt;
+
 /// A value that is written with its keys in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Canonical<'a>(pub &'a Value);
@@ -26,7 +28,7 @@ impl Serialize for Canonical<'_> {
 
 /// The value as compact text.
 pub fn text(value: &Value) -> String {
-    serde_json::to_string(&Canonical(value)).unwrap_or_default()
+    spelt::text(&Canonical(value))
 }
 
 /// The value with its keys in order.

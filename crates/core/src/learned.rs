@@ -13,6 +13,7 @@ use crate::id::{Fingerprint, LearnedId, QuestionId};
 use crate::moment::Moment;
 use crate::pattern::Pattern;
 use crate::question::{Category, Question, words};
+use crate::spelt;
 
 /// How many answers are remembered that were given once.
 const MOST_NOTED: usize = 512;
@@ -144,7 +145,7 @@ impl Meaning {
 
     /// What it is known by.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&serde_json::to_vec(self).unwrap_or_default())
+        Fingerprint::of(&spelt::bytes(self))
     }
 }
 

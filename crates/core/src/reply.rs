@@ -5,7 +5,6 @@ use std::io;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use serde_json::value::RawValue;
 
 use crate::advice::{advice, advice_on_follow_up};
 use crate::alert::Alert;
@@ -37,12 +36,12 @@ struct Accepted<'a, T> {
 impl Envelope {
     /// A reply with data.
     pub fn ok(data: &impl Serialize) -> Self {
-        Self(text_of(&Accepted { ok: true, data }))
+        Self(spelt::text(&Accepted { ok: true, data }))
     }
 
     /// Writes the same bytes without keeping them: a list may be long.
     pub fn write_ok(data: &impl Serialize, into: impl io::Write) -> io::Result<()> {
-        Ok(serde_json::to_writer(into, &Accepted { ok: true, data })?)
+        spelt::write(&Accepted { ok: true, data }, into)
     }
 
     /// A refusal.
@@ -52,7 +51,7 @@ impl Envelope {
             ok: bool,
             error: &'a Refusal,
         }
-        Self(text_of(&Refused { ok: false, error }))
+        Self(spelt::text(&Refused { ok: false, error }))
     }
 
     /// A reply that was stored.
@@ -73,28 +72,22 @@ impl Envelope {
     /// The reply's data, or the refusal that it is.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         #[derive(Deserialize)]
-        struct Parts<'a> {
-            #[serde(borrow)]
-            data: Option<&'a RawValue>,
+        struct Parts<T> {
+            data: Option<T>,
             error: Option<Refusal>,
         }
         let unreadable = |error: serde_json::Error| {
             let message = format!("a stored reply cannot be read: {error}");
             Refusal::new(Code::StorageError, message, "check the project: querent doctor")
         };
-        let parts: Parts<'_> = serde_json::from_str(&self.0).map_err(unreadable)?;
-        match (parts.error, parts.data) {
+        let Parts { data, error } = serde_json::from_str(&self.0).map_err(unreadable)?;
+        match (error, data) {
             (Some(refusal), _) => Err(refusal),
-            (None, data) => serde_json::from_str(data.map_or("null", RawValue::get)).map_err(unreadable),
+            (None, Some(data)) => Ok(data),
+            // A reply that has nothing to say.
+            (None, None) => serde_json::from_str("null").map_err(unreadable),
         }
     }
-}
-
-/// JSON on one line. Most replies fit into what it begins with.
-fn text_of(reply: &impl Serialize) -> String {
-    let mut text = Vec::with_capacity(512);
-    spelt::append(reply, &mut text);
-    String::from_utf8(text).unwrap_or_default()
 }
 
 /// Of `ask` and `follow-up`.
@@ -213,8 +206,8 @@ pub struct AlertReply {
 }
 
 impl AskReply {
-    /// The question as it is now.
-    pub fn of(item: Option<&Item>, question: &Question) -> Self {
+    /// The question as it is now, with what its asker was advised.
+    pub fn of(item: Option<&Item>, question: &Question, advice: Vec<String>) -> Self {
         Self {
             question_id: question.id.clone(),
             status: question.status,
@@ -225,7 +218,7 @@ impl AskReply {
             resume_stage: item.and_then(|item| item.resume_stage.clone()),
             answer: question.answer.clone(),
             reused: false,
-            advice: advice(question),
+            advice,
         }
     }
 }
@@ -265,10 +258,10 @@ pub(crate) fn reply(state: &State, command: &Command, records: &[Record]) -> Env
         }
         (Action::FollowUp { prompt, .. }, Some(question), _) => {
             let advice = advice_on_follow_up(question, prompt);
-            Envelope::ok(&AskReply { advice, ..AskReply::of(state.item.as_ref(), question) })
+            Envelope::ok(&AskReply::of(state.item.as_ref(), question, advice))
         }
         (Action::Ask(_), Some(question), _) => {
-            Envelope::ok(&AskReply { reused, ..AskReply::of(state.item.as_ref(), question) })
+            Envelope::ok(&AskReply { reused, ..AskReply::of(state.item.as_ref(), question, advice(question)) })
         }
         (Action::Answer { .. } | Action::AnswerRound { .. }, Some(question), _) => {
             let resumed = records.iter().any(|record| matches!(record.event, Event::ItemResumed(_)));

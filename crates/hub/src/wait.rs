@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use querent_core::reply::AnswerReply;
-use querent_core::{QuestionId, Record, Refusal, Status};
+use querent_core::{Item, Question, QuestionId, Record, Refusal, Status};
 use querent_journal::Watch;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -36,30 +36,45 @@ pub enum Awaited {
 impl Handle {
     /// Waits until the question is answered or settled. Its deadlines fire on time meanwhile.
     pub async fn await_answer(&self, id: &QuestionId, timeout: Option<Duration>) -> Result<Awaited, Refusal> {
+        let (question, item) = self.await_question(id, timeout).await?;
+        Ok(if question.status.is_open() {
+            Awaited::TimedOut { question_id: id.clone(), status: question.status }
+        } else {
+            Awaited::Settled(Box::new(AnswerReply::now(&item, &question)))
+        })
+    }
+
+    /// The same: the question and its item as they are then. If it is open still, the time is over.
+    pub async fn await_question(
+        &self,
+        id: &QuestionId,
+        timeout: Option<Duration>,
+    ) -> Result<(Arc<Question>, Arc<Item>), Refusal> {
         let mut follower = self.follow_item(&id.item)?;
         // A time that no clock reaches is for ever.
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut is_over = false;
         loop {
             if follower.is_broken() {
                 follower = self.follow_item(&id.item)?;
             }
             let notified = follower.changed.notified();
             // Nothing of the item is kept while it waits: thousands may.
-            let (status, due) = {
+            let due = {
                 let (question, item) = self.question_lately(id)?;
-                if !question.status.is_open() {
+                if is_over || !question.status.is_open() {
                     // The caller acts on the answer: it must be durable first.
                     self.inner.journal.sync()?;
-                    return Ok(Awaited::Settled(Box::new(AnswerReply::now(&item, &question))));
+                    return Ok((question, item));
                 }
-                (question.status, item.open.values().filter_map(|open| open.due).min())
+                item.open.values().filter_map(|open| open.due).min()
             };
             let patience =
                 due.map_or(LONGEST, |due| Duration::from_millis(due.since(self.now()).as_millis()).min(LONGEST));
             tokio::select! {
                 () = notified => {}
                 () = sleep(patience) => {}
-                () = until(end) => return Ok(Awaited::TimedOut { question_id: id.clone(), status }),
+                () = until(end) => is_over = true,
             }
         }
     }

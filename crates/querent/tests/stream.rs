@@ -1,9 +1,9 @@
-//! `/events`: nobody misses an event, across reconnects and restarts.
+//! `/events`: nobody misses an event, across reconnects and restarts. And replies that come in parts.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::Project;
 use crate::common::http::Served;
@@ -23,6 +23,21 @@ impl Stream {
     fn open(served: &Served, query: &str, headers: &str) -> Self {
         let mut stream = TcpStream::connect(&served.address).unwrap();
         write!(stream, "GET /events{query} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n", served.address).unwrap();
+        Self::of(stream)
+    }
+
+    /// The parts of the reply to a question whose asker waits.
+    fn asked(served: &Served, key: &str, wait: &str) -> Self {
+        let headers = [("Content-Type", "application/json"), ("Accept", "text/event-stream"), ("Idempotency-Key", key)];
+        let question = json!({
+            "item": "42", "from": "engineer", "to": "human", "topic": "Session store", "prompt": "Where do sessions live?",
+            "context": "They must survive a restart.", "wait": wait,
+        });
+        Self::of(served.send("POST", "/api/v1/questions", &headers, question.to_string().as_bytes()))
+    }
+
+    /// What comes after the head of a reply.
+    fn of(stream: TcpStream) -> Self {
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
         while line != "\r\n" {
@@ -42,11 +57,25 @@ impl Stream {
                 Some(("id", value)) => id = value.parse().unwrap(),
                 Some(("event", value)) => value.clone_into(&mut event),
                 Some(("data", value)) => data = serde_json::from_str(value).unwrap(),
-                None if line.trim().is_empty() && id > 0 => return Seen { id, event, data },
+                None if line.trim().is_empty() && !event.is_empty() => return Seen { id, event, data },
                 // The sizes of chunks, and signs of life.
                 _ => {}
             }
         }
+    }
+
+    /// The next part of a reply: its name, the question and where that is in its life.
+    fn part(&mut self) -> (String, Value) {
+        let Seen { event, data, .. } = self.next();
+        assert_eq!(data["ok"], true, "{data}");
+        let told = json!([data["data"]["question_id"], data["data"]["status"], data["data"]["answer"]["value"]]);
+        (event, told)
+    }
+
+    fn is_over(mut self) -> bool {
+        let mut rest = String::new();
+        self.0.read_to_string(&mut rest).unwrap();
+        !rest.contains("event")
     }
 }
 
@@ -125,4 +154,50 @@ fn metrics_count_what_is_open_and_what_was_served() {
     ] {
         assert!(text.contains(line), "{line} is not in {text}");
     }
+}
+
+#[test]
+fn who_asks_and_waits_knows_the_question_before_its_answer() {
+    let project = Project::new();
+    let served = Served::start(&project);
+
+    let mut reply = Stream::asked(&served, "ask-1", "200s");
+    assert_eq!(reply.part(), ("asked".to_owned(), json!(["CLR-42-001", "open", null])));
+    project.ok(&["answer", "CLR-42-001", "--answer", "in redis"]);
+
+    assert_eq!(reply.part(), ("awaited".to_owned(), json!(["CLR-42-001", "resolved", "in redis"])));
+    assert!(reply.is_over());
+}
+
+#[test]
+fn who_lost_the_connection_asks_again_and_waits_on() {
+    let project = Project::new();
+    let served = Served::start(&project);
+    let mut reply = Stream::asked(&served, "ask-1", "200s");
+    let first = reply.part();
+    drop(reply);
+    served.kill();
+    project.ok(&["answer", "CLR-42-001", "--answer", "in redis"]);
+
+    let mut again = Stream::asked(&Served::start(&project), "ask-1", "200s");
+
+    assert_eq!(again.part(), first, "the same operation is the same question");
+    assert_eq!(again.part().1[2], "in redis");
+}
+
+#[test]
+fn a_wait_that_runs_out_says_so_and_a_refusal_is_whole() {
+    let project = Project::new();
+    let served = Served::start(&project);
+
+    let mut reply = Stream::asked(&served, "ask-1", "1ms");
+    reply.part();
+    assert_eq!(reply.part(), ("awaited".to_owned(), json!(["CLR-42-001", "open", null])));
+    assert!(reply.is_over());
+
+    let headers = [("Accept", "text/event-stream")];
+    let body = json!({ "item": "42", "from": "nobody", "topic": "t", "prompt": "p?", "wait": "1s" });
+    let refused = served.post_with("/questions", &headers, &body);
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (422, &json!("unknown_agent")));
+    assert_eq!(refused.header("content-type"), Some("application/json"));
 }

@@ -8,6 +8,7 @@ use crate::id::{AgentName, AlertId, ChannelName, Fingerprint, LearnedId, SecretH
 use crate::moment::Span;
 use crate::party::{Party, Via};
 use crate::path::ProjectPath;
+use crate::spelt;
 use crate::stream::Shared;
 
 /// A wish that is about no item, but about what all items share.
@@ -86,7 +87,7 @@ pub enum SharedAction {
 impl SharedCommand {
     /// What identifies the command's content: all fields but time and the surface that carried it.
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&serde_json::to_vec(&(&self.by, &self.action)).unwrap_or_default())
+        Fingerprint::of(&spelt::bytes(&(&self.by, &self.action)))
     }
 
     /// The stream that it is about.

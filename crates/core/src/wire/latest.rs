@@ -147,7 +147,7 @@ pub fn encode(line: &Line, out: &mut Vec<u8>) -> u32 {
 
 /// A record as `querent events` shows it: the line without what only the journal needs.
 pub fn encode_record(record: &Record) -> String {
-    serde_json::to_string(record).unwrap_or_default()
+    spelt::text(record)
 }
 
 /// What closes a line with this checksum.

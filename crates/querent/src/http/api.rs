@@ -12,6 +12,7 @@ mod learned;
 mod lists;
 mod locks;
 mod openapi;
+mod parts;
 mod project;
 mod questions;
 mod reply;
@@ -94,6 +95,8 @@ enum Run {
     Now(fn(&Call) -> Result<Said, Refusal>),
     /// It waits, without a thread.
     Later(fn(Call) -> Later),
+    /// It may wait, and tell what it has before, if the caller wants that.
+    Parts(fn(Call) -> Later),
 }
 
 type Later = Pin<Box<dyn Future<Output = Result<Said, Refusal>> + Send>>;
@@ -152,7 +155,7 @@ async fn run(run: Run, call: Call) -> Result<Said, Refusal> {
     match run {
         Run::Tell(command) => Ok(call.tell(command(&call)?).await.into()),
         Run::Now(run) => call::on_thread(move || run(&call)).await,
-        Run::Later(run) => run(call).await,
+        Run::Later(run) | Run::Parts(run) => run(call).await,
     }
 }
 

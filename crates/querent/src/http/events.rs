@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
@@ -41,11 +41,18 @@ pub(crate) async fn events(State(site): State<Site>, RawQuery(query): RawQuery, 
         let (id, kind) = (news.record.seq.to_string(), news.record.event.type_name());
         Some((Ok::<_, Infallible>(Event::default().id(id).event(kind).data(news.line())), place))
     });
-    let beat = KeepAlive::new().interval(HEARTBEAT).text("alive");
-    let mut response = Sse::new(stream).keep_alive(beat).into_response();
-    // A proxy that gathers what it passes on would hold events back.
-    response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
-    response
+    passed_on(Sse::new(stream).keep_alive(heartbeat()).into_response())
+}
+
+/// What shows that a silent stream lives.
+pub(super) fn heartbeat() -> KeepAlive {
+    KeepAlive::new().interval(HEARTBEAT).text("alive")
+}
+
+/// A stream that nobody on its way holds back: a proxy may gather what it passes on.
+pub(super) fn passed_on(mut stream: Response) -> Response {
+    stream.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    stream
 }
 
 /// After which record the stream begins; none for what happens from now on.

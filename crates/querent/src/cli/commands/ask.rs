@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use querent_core::reply::AskReply;
-use querent_core::{Action, Ask, Blocker, Category, Choice, Fallback, Kind, QuestionId, Refusal, Risk, Span};
+use querent_core::{Action, Ask, Blocker, Category, Choice, Fallback, Kind, Refusal, Risk, Span};
 use querent_hub::Handle;
 use serde_json::{Value, json};
 
@@ -161,15 +161,15 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<u8, Failure> {
         };
         let patience = context::patience(patience);
         conversation::until_answered(&hub, &asked.question_id, patience, news, context).await?;
-        Ok(Ok(AskReply { reused: asked.reused, ..now(&hub, &asked.question_id)? }))
+        Ok(Ok(now(&hub, asked)?))
     })??;
     context.reply(&reply, |page| pages::asked(page, &reply))
 }
 
 /// The question as it is when it is settled, or when the wait has run out.
-fn now(hub: &Handle, id: &QuestionId) -> Result<AskReply, Refusal> {
-    let (question, item) = hub.question_and_item(id)?;
-    Ok(AskReply::of(Some(&item), &question))
+fn now(hub: &Handle, asked: AskReply) -> Result<AskReply, Refusal> {
+    let (question, item) = hub.question_and_item(&asked.question_id)?;
+    Ok(AskReply { reused: asked.reused, ..AskReply::of(Some(&item), &question, asked.advice) })
 }
 
 /// The question that was typed. Everything that can be wrong with it by itself is found here, before anything is opened.

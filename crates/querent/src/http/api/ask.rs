@@ -1,7 +1,9 @@
 //! Asking, and waiting for the answer.
 
+use std::time::Duration;
+
 use querent_core::reply::AskReply;
-use querent_core::{Action, Ask, Blocker, Category, Command, ItemId, Kind, QuestionId, Refusal, Risk, Span};
+use querent_core::{Action, Ask, Blocker, Category, Command, Envelope, ItemId, Kind, QuestionId, Refusal, Risk, Span};
 use querent_hub::{Awaited, Handle};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,7 +25,8 @@ pub(super) const ROUTES: &[Route] = &[
         summary: "Ask an agent or a human",
         description: "A question must stand alone: whoever answers has not seen the asker's work. A blocking question to an agent \
 blocks the asking session; a blocking question to a human pauses the item, which later goes on where it stood. With `wait` the \
-call returns when there is an answer, at the latest after that time (300 s at most); the question is then reported as it is.",
+call returns when there is an answer, at the latest after that time (300 s at most); the question is then reported as it is. \
+Who accepts `text/event-stream` is told in two events: `asked` at once, with the question's id, and `awaited` then.",
         fields,
         example: r#"{"item": "42", "from": "engineer", "to": "human", "topic": "Session store",
             "prompt": "Where do sessions live?", "context": "They must survive a restart",
@@ -31,7 +34,7 @@ call returns when there is an answer, at the latest after that time (300 s at mo
             "fallback": {"answer": "redis", "reason": "it is there already", "risk": "low"}, "expires_in": "30m"}"#,
         reply: || shape("AskReply"),
         versioned: false,
-        run: Run::Later(|call| Box::pin(ask(call))),
+        run: Run::Parts(|call| Box::pin(ask(call))),
     },
     Route {
         verb: Verb::Post,
@@ -82,22 +85,39 @@ struct Beside {
     wait: Option<Span>,
 }
 
+/// As much of the reply to a question as it takes to wait for its answer.
+#[derive(Deserialize)]
+struct Asked {
+    question_id: QuestionId,
+    #[serde(default)]
+    reused: bool,
+    #[serde(default)]
+    advice: Vec<String>,
+}
+
 async fn ask(call: Call) -> Result<Said, Refusal> {
     let Beside { item, from, wait } = call.read()?;
     let ask: Ask = call.read_without(&["item", "from", "wait"])?;
     let by = call.speaks(from)?;
     let envelope = call.tell(Call::command(call.item(item)?, by, Action::Ask(Box::new(ask)))).await;
-    let (hub, Some(patience)) = (&call.site.hub, wait.map(patience)) else { return Ok(envelope.into()) };
-    let Ok(asked) = envelope.read::<AskReply>() else { return Ok(envelope.into()) };
-    hub.await_answer(&asked.question_id, Some(patience)).await?;
-    let reply = now(hub, &asked.question_id)?;
-    Ok(Said::new(&AskReply { reused: asked.reused, ..reply }))
+    let Some(patience) = wait.map(patience) else { return Ok(envelope.into()) };
+    let Ok(asked) = envelope.read::<Asked>() else { return Ok(envelope.into()) };
+    let hub = call.site.hub.clone();
+    if !call.in_parts {
+        return awaited(&hub, asked, patience).await.map(|reply| Said::new(&reply));
+    }
+    let rest = async move {
+        let awaited = awaited(&hub, asked, patience).await;
+        awaited.map_or_else(|refusal| Envelope::refused(&refusal), |reply| Envelope::ok(&reply))
+    };
+    Ok(Said::from(envelope).then(Box::pin(rest)))
 }
 
-/// The question as it is now.
-fn now(hub: &Handle, id: &QuestionId) -> Result<AskReply, Refusal> {
-    let (question, item) = hub.question_and_item(id)?;
-    Ok(AskReply::of(Some(&item), &question))
+/// The question as it is when it is waited for no longer.
+async fn awaited(hub: &Handle, asked: Asked, patience: Duration) -> Result<AskReply, Refusal> {
+    let Asked { question_id, reused, advice } = asked;
+    let (question, item) = hub.await_question(&question_id, Some(patience)).await?;
+    Ok(AskReply { reused, ..AskReply::of(Some(&item), &question, advice) })
 }
 
 fn follow_up(call: &Call) -> Result<Command, Refusal> {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::reply::Said;
-use super::{Route, Verb};
+use super::{Route, Run, Verb, parts};
 use crate::http::Site;
 use crate::http::who::Who;
 
@@ -29,6 +29,8 @@ pub(super) struct Call {
     pub(super) operation: Option<OperationId>,
     /// The version of the item that the caller has seen.
     version: Option<u64>,
+    /// Whether the caller wants what there is before the rest.
+    pub(super) in_parts: bool,
 }
 
 /// A party that a caller names. Nobody calls itself `querent`.
@@ -58,7 +60,8 @@ impl Call {
             Some(tag) if route.verb == Verb::Post && !tag.is_empty() => version(route, tag)?,
             _ => None,
         };
-        Ok(Self { site: site.clone(), who, given, operation: operation.transpose()?, version })
+        let in_parts = matches!(route.run, Run::Parts(_)) && parts::are_wanted(headers);
+        Ok(Self { site: site.clone(), who, given, operation: operation.transpose()?, version, in_parts })
     }
 
     /// What was said, in the shape that the route takes.
@@ -68,9 +71,12 @@ impl Call {
 
     /// The same without the fields that were taken out before.
     pub(super) fn read_without<T: DeserializeOwned>(&self, taken: &[&str]) -> Result<T, Refusal> {
-        let given = self.given.iter().filter(|(name, _)| !taken.contains(&name.as_str()));
-        let given = MapDeserializer::<_, serde_json::Error>::new(given.map(|(name, value)| (name.as_str(), value)));
-        serde_path_to_error::deserialize(given).map_err(|error| {
+        let given = || {
+            let given = self.given.iter().filter(|(name, _)| !taken.contains(&name.as_str()));
+            MapDeserializer::<_, serde_json::Error>::new(given.map(|(name, value)| (name.as_str(), value)))
+        };
+        // Where it is that something does not fit is found out when something does not.
+        T::deserialize(given()).or_else(|_| serde_path_to_error::deserialize(given())).map_err(|error| {
             let place = error.path().to_string();
             let message: String = format!("`{place}` does not fit: {}", error.inner()).chars().take(2_000).collect();
             Refusal::invalid(&place, message, "see the schema of the request in /openapi.json")

@@ -55,7 +55,8 @@ impl Checked {
     /// Whether a path below the root is this one's, by its parts.
     pub(super) fn is_at(&self, path: &[&str]) -> bool {
         let fits = |part: &str, given: &str| if part.starts_with('{') { !given.is_empty() } else { part == given };
-        path.len() == self.parts.len() && self.parts.iter().zip(path).all(|(part, given)| fits(part, given))
+        // Most routes differ in their last part.
+        path.len() == self.parts.len() && self.parts.iter().zip(path).rev().all(|(part, given)| fits(part, given))
     }
 
     /// What such a path names, as it is encoded.
@@ -137,7 +138,9 @@ impl Checked {
             return Err(Refusal::invalid(name, format!("`{name}` is missing"), hint));
         }
         let instance = Value::Object(given);
-        let Some(fault) = self.validator().and_then(|it| it.validate(&instance).err()) else {
+        // Whether it fits is found out sooner than where it does not.
+        let faulty = self.validator().filter(|it| !it.is_valid(&instance));
+        let Some(fault) = faulty.and_then(|it| it.validate(&instance).err()) else {
             return match instance {
                 Value::Object(given) => Ok(given),
                 _ => Ok(Map::new()),

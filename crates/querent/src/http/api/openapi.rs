@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::input::Checked;
 use super::reply::status_of;
 use super::schema::{SHAPES, formed, shape, text};
-use super::{ROOT, Verb};
+use super::{ROOT, Run, Verb};
 
 /// The whole document.
 pub(super) fn document(routes: &[Checked]) -> Value {
@@ -122,6 +122,12 @@ fn responses(checked: &Checked) -> Value {
         "required": ["ok", "data"],
     });
     let mut done = json!({ "description": "Done", "content": { "application/json": { "schema": schema } } });
+    if matches!(route.run, Run::Parts(_)) {
+        let events = text(
+            "Two events, `asked` and `awaited`; the data of each is such a reply, the second when the wait is over",
+        );
+        done["content"]["text/event-stream"] = json!({ "schema": events });
+    }
     let mut responses = Map::new();
     let is_tagged = route.versioned && route.verb == Verb::Get;
     if is_tagged {

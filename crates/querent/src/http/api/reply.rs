@@ -8,16 +8,20 @@ use querent_core::{Code, Envelope, Refusal};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
+use super::parts::{self, Rest};
+
 /// A reply.
 pub(super) struct Said {
     envelope: Envelope,
     /// The version of the item that it shows.
     version: Option<u64>,
+    /// What is said when there is more.
+    rest: Option<Rest>,
 }
 
 impl From<Envelope> for Said {
     fn from(envelope: Envelope) -> Self {
-        Self { envelope, version: None }
+        Self { envelope, version: None, rest: None }
     }
 }
 
@@ -38,8 +42,17 @@ impl Said {
         self
     }
 
+    /// The same, in two parts: the other one comes when it is there.
+    pub(super) fn then(mut self, rest: Rest) -> Self {
+        self.rest = Some(rest);
+        self
+    }
+
     /// The response; `known` is what the caller has already (`If-None-Match`).
     pub(super) fn response(self, known: Option<&str>) -> Response {
+        if let Some(rest) = self.rest {
+            return parts::response(self.envelope, rest);
+        }
         let mut response = match (self.version, known) {
             (Some(version), Some(known)) if is_known(known, version) => StatusCode::NOT_MODIFIED.into_response(),
             _ => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use querent_core::reply::AskReply;
-use querent_core::{Action, Ask, Blocker, Category, Item, ItemId, Kind, OperationId, Question, Refusal, Risk};
+use querent_core::{Action, Ask, Blocker, Category, Item, ItemId, Kind, OperationId, Question, Refusal, Risk, advice};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -89,21 +89,26 @@ fn loosen(arguments: &mut JsonObject) {
 async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let Asked { item, mut ask, patience, operation } = asked(arguments)?;
     ask.session.clone_from(&call.caller().session);
-    let (id, reused) = if let Some(question) = call.resumed()? {
-        (question, false)
+    let (id, reused, advised) = if let Some(question) = call.resumed()? {
+        (question, false, None)
     } else {
         let item = call.item(item)?;
         let reply: AskReply = call.execute(item, Action::Ask(Box::new(ask)), operation).await?.read()?;
-        (reply.question_id, reply.reused)
+        (reply.question_id, reply.reused, Some(reply.advice))
     };
     waiting::wait(&call, &id, patience).await?;
     let (question, item) = call.question(&id)?;
-    Ok(told(&item, &question).with("reused", reused))
+    let advice = advised.unwrap_or_else(|| advice(&question));
+    Ok(told_with(&item, &question, advice).with("reused", reused))
 }
 
 /// The question as it is now.
 pub(super) fn told(item: &Item, question: &Question) -> Said {
-    waiting::told(question, Said::new(&AskReply::of(Some(item), question), waiting::words(question)))
+    told_with(item, question, advice(question))
+}
+
+fn told_with(item: &Item, question: &Question, advice: Vec<String>) -> Said {
+    waiting::told(question, Said::new(&AskReply::of(Some(item), question, advice), waiting::words(question)))
 }
 
 fn input() -> Arc<JsonObject> {
