@@ -7,6 +7,7 @@ mod http;
 mod inside;
 mod lap;
 mod mcp;
+mod mcp_http;
 mod question;
 mod subject;
 
@@ -16,6 +17,7 @@ use std::process::Command;
 
 pub(crate) use self::cli::Cli;
 pub(crate) use self::driver::Driver;
+use self::http::{Calls, Http};
 pub(crate) use self::inside::drive;
 pub(crate) use self::lap::lap;
 pub(crate) use self::subject::{About, Subject, answers_in, rest};
@@ -111,7 +113,7 @@ fn subjects(run: &Path, progress: &mut dyn FnMut(&str)) -> Outcome<Vec<Entry>> {
     })?;
     add("Restate", &[(1, 150), (8, 400), (64, 400)], &mut || Ok(Box::new(peers.restate(run)?)))?;
     add("FastMCP over HTTP", &[(1, 200), (8, 240)], &mut || {
-        Ok(Box::new(mcp::McpOverHttp::fastmcp(run, &peers.fastmcp, &server, version.clone())?))
+        Ok(Box::new(mcp_http::McpOverHttp::fastmcp(run, &peers.fastmcp, &server, version.clone())?))
     })?;
     add("FastMCP on stdio", &[(1, 200), (8, 240)], &mut || {
         Ok(Box::new(mcp::McpOverPipes::fastmcp(run, peers.fastmcp.clone(), server.clone(), version.clone())?))
@@ -123,10 +125,13 @@ fn subjects(run: &Path, progress: &mut dyn FnMut(&str)) -> Outcome<Vec<Entry>> {
         Ok(Box::new(Driver::start("querent-inside", &mut inside, Some(own.clone()))?))
     })?;
     add("Querent over HTTP", &[(1, 1_000), (8, 4_000), (64, 6_000)], &mut || {
-        Ok(Box::new(http::Http::start(run, &ours)?))
+        Ok(Box::new(Http::start(run, &ours, Calls::One)?))
+    })?;
+    add("Querent over HTTP, with a call to wait", &[(1, 1_000), (8, 4_000)], &mut || {
+        Ok(Box::new(Http::start(run, &ours, Calls::Two)?))
     })?;
     add("Querent, MCP over HTTP", &[(1, 800), (8, 2_400), (64, 3_200)], &mut || {
-        Ok(Box::new(mcp::McpOverHttp::ours(run, &ours)?))
+        Ok(Box::new(mcp_http::McpOverHttp::ours(run, &ours)?))
     })?;
     add("Querent, MCP on stdio", &[(1, 600), (8, 1_200)], &mut || {
         Ok(Box::new(mcp::McpOverPipes::ours(run, ours.clone())?))

@@ -44,10 +44,11 @@ fn serve(dir: &Path) -> Outcome<Server> {
 async fn informed(dir: &Path, count: usize) -> Outcome<Row> {
     let ids = with_open_questions(dir, count, 1)?;
     let server = serve(dir)?;
-    let mut events = Client::connect(server.port()).await?.events().await?;
+    let mut events = Client::connect(server.port()).await?;
+    events.events().await?;
     let (tell, mut told) = mpsc::unbounded_channel();
     let follower = tokio::spawn(async move {
-        while let Ok(event) = events.next().await {
+        while let Ok(event) = events.event().await {
             if event.kind == "question_answered" && tell.send((Instant::now(), event.data)).is_err() {
                 break;
             }

@@ -4,17 +4,17 @@ pub(crate) mod http;
 pub(crate) mod stdio;
 
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Instant;
 
 use querent_core::{Action, Ask, Party, QuestionId};
 use querent_hub::{Handle, Project};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::Outcome;
 use crate::commands::{accepted, ask};
 use crate::measure::{median, rate};
-use crate::process::{alternate, querent};
+use crate::process::{alternate, one_thread, querent};
 use crate::rows::{Row, scratch};
 use crate::seed::with_open_questions;
 use crate::served::Server;
@@ -70,33 +70,37 @@ fn calls(dir: &Path, rounds: usize) -> Outcome<Vec<Row>> {
 /// Pairs of a question and its answer a second, of so many clients at once, each on an item of its own.
 fn pairs(server: &Server, [asker, answerer]: [&'static str; 2], clients: usize, count: usize) -> Outcome<f64> {
     let each = count / clients;
-    let connect =
-        |_| Ok((http::Client::connect(server.port(), asker)?, http::Client::connect(server.port(), answerer)?));
-    let connected: Vec<_> = (0..clients).map(connect).collect::<Outcome<_>>()?;
-    let start = Instant::now();
-    thread::scope(|scope| {
-        let talk = |(number, (mut asker, mut answerer)): (usize, (http::Client, http::Client))| {
-            scope.spawn(move || -> Outcome<()> {
+    one_thread()?.block_on(async {
+        let mut connected = Vec::new();
+        for _ in 0..clients {
+            let asker = http::Client::connect(server.port(), asker).await?;
+            connected.push((asker, http::Client::connect(server.port(), answerer).await?));
+        }
+        let (start, mut work) = (Instant::now(), JoinSet::new());
+        for (number, (mut asker, mut answerer)) in connected.into_iter().enumerate() {
+            work.spawn(async move {
                 for _ in 0..each {
-                    let Action::Ask(it) = ask() else { return Err("no question".into()) };
-                    let Ask { topic, prompt, .. } = *it;
-                    let item = (number + 1).to_string();
-                    let question = json!({
-                        "item": item, "to": "architect", "topic": topic, "prompt": prompt, "wait_seconds": 0,
-                    });
-                    let id = asker.call("question_create", &question)?["question_id"].clone();
-                    let said = answerer.call("question_answer", &json!({ "question_id": id, "answer": "Postgres" }))?;
-                    if said["status"] != "answered" {
-                        return Err(format!("not answered: {said}").into());
-                    }
+                    pair(&mut asker, &mut answerer, number + 1).await?;
                 }
-                Ok(())
-            })
-        };
-        let threads: Vec<_> = connected.into_iter().enumerate().map(talk).collect();
-        threads.into_iter().try_for_each(|it| it.join().map_err(|_| "a client panicked")?)
-    })?;
-    Ok(rate(each * clients, start))
+                Outcome::Ok(())
+            });
+        }
+        while let Some(done) = work.join_next().await {
+            done??;
+        }
+        Ok(rate(each * clients, start))
+    })
+}
+
+async fn pair(asker: &mut http::Client, answerer: &mut http::Client, item: usize) -> Outcome<()> {
+    let Action::Ask(it) = ask() else { return Err("no question".into()) };
+    let Ask { topic, prompt, .. } = *it;
+    let question = json!({
+        "item": item.to_string(), "to": "architect", "topic": topic, "prompt": prompt, "wait_seconds": 0,
+    });
+    let id = asker.call("question_create", &question).await?["question_id"].clone();
+    let said = answerer.call("question_answer", &json!({ "question_id": id, "answer": "Postgres" })).await?;
+    if said["status"] == "answered" { Ok(()) } else { Err(format!("not answered: {said}").into()) }
 }
 
 /// How long after an answer in one process the one who waits in another has it.

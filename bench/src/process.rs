@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use tokio::runtime::{Builder, Runtime};
+
 use crate::Outcome;
 use crate::measure::{median, rate};
 
@@ -96,4 +98,9 @@ pub(crate) fn print_rss(program: &str, arguments: &[&str]) -> Outcome<()> {
     let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_CHILDREN)?;
     writeln!(std::io::stdout(), "{}", usage.max_rss() * 1024)?;
     Ok(())
+}
+
+/// Where all clients of one kind are: one thread does for them, and none of them has to be woken by another.
+pub(crate) fn one_thread() -> Outcome<Runtime> {
+    Ok(Builder::new_current_thread().enable_all().build()?)
 }

@@ -1,79 +1,79 @@
-//! `querent serve` and its HTTP API: a client asks and answers on one connection, and waits on another.
+//! `querent serve` and its HTTP API: a client asks and waits on one connection, and answers on another. It does the first two in one
+//! call, which tells the question's id before it waits; or in two.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
-use serde::Deserialize;
-use serde_json::json;
-use tokio::runtime::{Builder, Runtime};
-use tokio::task::JoinSet;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Runtime;
 
 use super::MOST_CLIENTS;
-use super::question::{self, ANSWER};
-use super::subject::{About, Sample, Subject, answers_in};
+use super::question::{ANSWER, OPTIONS, TOPIC, prompt};
+use super::subject::{About, Sample, Subject, answers_in, share_here};
 use crate::Outcome;
 use crate::commands::project;
 use crate::http::client::Client;
-use crate::process::version;
+use crate::process::{one_thread, version};
 use crate::rows::scratch;
 use crate::served::Server;
 
+const QUESTIONS: &str = "/api/v1/questions";
+
+/// How a client asks and waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Calls {
+    One,
+    Two,
+}
+
 pub(crate) struct Http {
+    calls: Calls,
     server: Server,
     dir: PathBuf,
     runtime: Runtime,
 }
 
 impl Http {
-    pub(crate) fn start(run: &Path, binary: &Path) -> Outcome<Self> {
+    pub(crate) fn start(run: &Path, binary: &Path, calls: Calls) -> Outcome<Self> {
         let dir = scratch(run)?;
         project(&dir, MOST_CLIENTS)?;
         let server = Server::start(binary, &["serve", "--listen", "127.0.0.1:PORT"], &dir)?;
-        // One thread does for all clients, and none of them has to be woken by another.
-        Ok(Self { server, dir, runtime: Builder::new_current_thread().enable_all().build()? })
+        Ok(Self { calls, server, dir, runtime: one_thread()? })
     }
 }
 
 impl Subject for Http {
     fn about(&self) -> About {
+        let (key, name, calls) = match self.calls {
+            Calls::One => {
+                ("querent-http", "Querent, HTTP", "asks and waits in one call, which tells the question's id first")
+            }
+            Calls::Two => {
+                ("querent-http-await", "Querent, HTTP, a call to wait", "asks in one call and waits in another")
+            }
+        };
         About {
-            key: "querent-http",
-            name: "Querent, HTTP".to_owned(),
+            key,
+            name: name.to_owned(),
             version: version().to_owned(),
             durable: true,
-            setting: "`querent serve` as it comes; a client asks and answers on one connection and waits on another, each on an \
-                      item of its own."
-                .to_owned(),
+            setting: format!(
+                "`querent serve` as it comes; a client {calls}, and answers on a connection of its own; each on an item of its own."
+            ),
         }
     }
 
     fn run(&mut self, clients: usize, cycles: usize) -> Outcome<Sample> {
-        let port = self.server.port();
+        let (port, calls) = (self.server.port(), self.calls);
         self.runtime.block_on(async {
-            let mut pairs = Vec::new();
-            for _ in 0..clients {
-                pairs.push((Client::connect(port).await?, Client::connect(port).await?));
-            }
-            let (begun, mut work, start) = (Arc::new(AtomicUsize::new(0)), JoinSet::new(), Instant::now());
-            for (number, (mut client, mut waiter)) in pairs.into_iter().enumerate() {
-                let begun = Arc::clone(&begun);
-                work.spawn(async move {
-                    let mut latencies = Vec::new();
-                    while begun.fetch_add(1, Ordering::Relaxed) < cycles {
-                        let start = Instant::now();
-                        cycle(&mut client, &mut waiter, number + 1).await?;
-                        latencies.push(u64::try_from(start.elapsed().as_micros())?);
-                    }
-                    Outcome::Ok(latencies)
+            let mut connected = Vec::new();
+            for item in 1..=clients {
+                let (mut asker, mut answerer) = (Client::connect(port).await?, Client::connect(port).await?);
+                connected.push(async move || match calls {
+                    Calls::One => in_one_call(&mut asker, &mut answerer, item).await,
+                    Calls::Two => in_two_calls(&mut asker, &mut answerer, item).await,
                 });
             }
-            let mut latencies = Vec::with_capacity(cycles);
-            while let Some(done) = work.join_next().await {
-                latencies.extend(done??);
-            }
-            Ok(Sample { cycles: latencies.len(), seconds: start.elapsed().as_secs_f64(), latencies })
+            share_here(connected, cycles).await
         })
     }
 
@@ -86,6 +86,23 @@ impl Subject for Http {
         drop(self.server);
         answers_in(&self.dir).map(Some)
     }
+}
+
+/// What a client asks.
+#[derive(Serialize)]
+struct Question<'a> {
+    item: String,
+    from: &'a str,
+    topic: &'a str,
+    prompt: &'a str,
+    options: [Choice<'a>; 2],
+    wait: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Choice<'a> {
+    id: String,
+    label: &'a str,
 }
 
 /// As much of a reply as a client must read.
@@ -110,15 +127,41 @@ struct Answered<'a> {
     text: &'a str,
 }
 
-async fn cycle(client: &mut Client, waiter: &mut Client, item: usize) -> Outcome<()> {
-    let asked = question::with(json!({ "item": item.to_string(), "from": "engineer", "prompt": question::prompt() }));
-    let asked = client.post("/api/v1/questions", &asked.to_string()).await?;
-    let id = serde_json::from_slice::<Said<Asked<'_>>>(&asked)?.data.question_id;
-    waiter.ask_for(&format!("/api/v1/questions/{id}/await?timeout=60s"), "").await?;
-    let answer = json!({ "answer": ANSWER, "by": "architect" }).to_string();
-    client.post(&format!("/api/v1/questions/{id}/answer"), &answer).await?;
-    let woken = waiter.reply().await?;
-    match serde_json::from_slice::<Said<Woken<'_>>>(&woken)?.data.answer.text {
+async fn in_one_call(asker: &mut Client, answerer: &mut Client, item: usize) -> Outcome<()> {
+    asker.post_for_events(QUESTIONS, &question(item, Some("60s"))?).await?;
+    let asked = asker.event().await?;
+    answer(answerer, id_in(asked.data.as_bytes())?).await?;
+    let woken = asker.event().await?;
+    asker.end_of_events().await?;
+    check(woken.data.as_bytes())
+}
+
+async fn in_two_calls(asker: &mut Client, answerer: &mut Client, item: usize) -> Outcome<()> {
+    let asked = asker.post(QUESTIONS, &question(item, None)?).await?;
+    let id = id_in(&asked)?;
+    asker.ask_for(&format!("{QUESTIONS}/{id}/await?timeout=60s"), "").await?;
+    answer(answerer, id).await?;
+    check(&asker.reply().await?)
+}
+
+fn question(item: usize, wait: Option<&str>) -> Outcome<String> {
+    let options = OPTIONS.map(|label| Choice { id: label.to_lowercase(), label });
+    let prompt = prompt();
+    let question = Question { item: item.to_string(), from: "engineer", topic: TOPIC, prompt: &prompt, options, wait };
+    Ok(serde_json::to_string(&question)?)
+}
+
+fn id_in(asked: &[u8]) -> Outcome<&str> {
+    Ok(serde_json::from_slice::<Said<Asked<'_>>>(asked)?.data.question_id)
+}
+
+async fn answer(client: &mut Client, id: &str) -> Outcome<()> {
+    let answer = format!(r#"{{"answer":"{ANSWER}","by":"architect"}}"#);
+    client.post(&format!("{QUESTIONS}/{id}/answer"), &answer).await.map(drop)
+}
+
+fn check(woken: &[u8]) -> Outcome<()> {
+    match serde_json::from_slice::<Said<Woken<'_>>>(woken)?.data.answer.text {
         ANSWER => Ok(()),
         other => Err(format!("woken for nothing: {other}").into()),
     }

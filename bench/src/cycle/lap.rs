@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Cli, Driver, Subject, http, mcp, rest};
+use super::http::{Calls, Http};
+use super::{Cli, Driver, Subject, mcp, mcp_http, rest};
 use crate::Outcome;
 use crate::measure::{median, part};
 use crate::process::querent;
@@ -64,10 +65,13 @@ fn start(key: &str, run: &Path, binary: &Path) -> Outcome<Box<dyn Subject>> {
             let own = scratch(run)?;
             Box::new(Driver::start("querent-inside", Command::new(binary).arg("drive").arg(&own), Some(own.clone()))?)
         }
-        "http" => Box::new(http::Http::start(run, binary)?),
-        "mcp-http" => Box::new(mcp::McpOverHttp::ours(run, binary)?),
+        "http" => Box::new(Http::start(run, binary, Calls::One)?),
+        "http-await" => Box::new(Http::start(run, binary, Calls::Two)?),
+        "mcp-http" => Box::new(mcp_http::McpOverHttp::ours(run, binary)?),
         "mcp-stdio" => Box::new(mcp::McpOverPipes::ours(run, binary.to_owned())?),
         "cli" => Box::new(Cli::start(run, binary.to_owned())?),
-        other => return Err(format!("`{other}` is none of inside, http, mcp-http, mcp-stdio and cli").into()),
+        other => {
+            return Err(format!("`{other}` is none of inside, http, http-await, mcp-http, mcp-stdio and cli").into());
+        }
     })
 }

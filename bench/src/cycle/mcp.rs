@@ -1,4 +1,4 @@
-//! MCP over HTTP and stdio: `querent`, and a server that is written with `FastMCP` and keeps everything in memory.
+//! MCP on stdio: `querent`, and a server that is written with `FastMCP` and keeps everything in memory.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,20 @@ use super::question::{self, ANSWER, OPTIONS};
 use super::subject::{About, Sample, Subject, answers_in, share};
 use crate::Outcome;
 use crate::commands::project;
-use crate::mcp::{http, stdio};
+use crate::mcp::stdio;
 use crate::process::version;
 use crate::rows::scratch;
-use crate::served::Server;
 
 /// Which program is on the other end.
 #[derive(Clone, Copy)]
-enum Whose {
+pub(super) enum Whose {
     Ours,
     FastMcp,
 }
 
 impl Whose {
-    fn question(self, client: usize) -> Value {
+    /// The question of a client, as the tool takes it.
+    pub(super) fn question(self, client: usize) -> Value {
         let prompt = question::prompt();
         match self {
             Self::Ours => {
@@ -33,7 +33,8 @@ impl Whose {
         }
     }
 
-    fn wait(self, id: &Value) -> Value {
+    /// How it is waited for.
+    pub(super) fn wait(self, id: &Value) -> Value {
         match self {
             Self::Ours => json!({ "question_id": id, "wait_seconds": 50 }),
             Self::FastMcp => json!({ "question_id": id }),
@@ -64,104 +65,6 @@ fn run(talks: &mut [Box<dyn Talk>], whose: Whose, cycles: usize) -> Outcome<Samp
 
 fn client(talk: &mut dyn Talk, whose: Whose, number: usize) -> impl FnMut() -> Outcome<()> + Send {
     move || cycle(talk, whose, number)
-}
-
-/// One asks, one waits and one answers, each on a connection of its own.
-struct OverHttp {
-    asker: http::Client,
-    waiter: http::Client,
-    answerer: http::Client,
-}
-
-impl Talk for OverHttp {
-    fn ask(&mut self, question: &Value) -> Outcome<Value> {
-        self.asker.call("question_create", question)
-    }
-
-    fn begin_to_wait(&mut self, wait: &Value) -> Outcome<()> {
-        self.waiter.begin("await_answer", wait)
-    }
-
-    fn answer(&mut self, answer: &Value) -> Outcome<()> {
-        self.answerer.call("question_answer", answer).map(drop)
-    }
-
-    fn woken(&mut self) -> Outcome<Value> {
-        self.waiter.end()
-    }
-}
-
-/// A server that many clients reach over HTTP.
-pub(crate) struct McpOverHttp {
-    server: Server,
-    dir: PathBuf,
-    whose: Whose,
-    fastmcp: String,
-}
-
-impl McpOverHttp {
-    pub(crate) fn ours(run: &Path, binary: &Path) -> Outcome<Self> {
-        let dir = scratch(run)?;
-        project(&dir, MOST_CLIENTS)?;
-        let server = Server::start(binary, &["serve", "--listen", "127.0.0.1:PORT"], &dir)?;
-        Ok(Self { server, dir, whose: Whose::Ours, fastmcp: String::new() })
-    }
-
-    pub(crate) fn fastmcp(run: &Path, python: &Path, program: &str, version: String) -> Outcome<Self> {
-        let dir = scratch(run)?;
-        let server = Server::start(python, &[program, "http", "PORT"], &dir)?;
-        Ok(Self { server, dir, whose: Whose::FastMcp, fastmcp: version })
-    }
-}
-
-impl Subject for McpOverHttp {
-    fn about(&self) -> About {
-        match self.whose {
-            Whose::Ours => About {
-                key: "querent-mcp-http",
-                name: "Querent, MCP over HTTP".to_owned(),
-                version: version().to_owned(),
-                durable: true,
-                setting: "`querent serve` as it comes; who asks, who waits and who answers have a session each."
-                    .to_owned(),
-            },
-            Whose::FastMcp => About {
-                key: "fastmcp-http",
-                name: "FastMCP over HTTP".to_owned(),
-                version: self.fastmcp.clone(),
-                durable: false,
-                setting: "Questions in memory; json_response=True, uvloop and httptools; sessions as for Querent."
-                    .to_owned(),
-            },
-        }
-    }
-
-    fn run(&mut self, clients: usize, cycles: usize) -> Outcome<Sample> {
-        let [asker, answerer] = match self.whose {
-            Whose::Ours => ["/mcp/engineer", "/mcp/architect"],
-            Whose::FastMcp => ["/mcp", "/mcp"],
-        };
-        let port = self.server.port();
-        let connect = |_| -> Outcome<Box<dyn Talk>> {
-            let [asker, waiter, answerer] = [asker, asker, answerer].map(|path| http::Client::connect(port, path));
-            Ok(Box::new(OverHttp { asker: asker?, waiter: waiter?, answerer: answerer? }))
-        };
-        let mut talks: Vec<Box<dyn Talk>> = (0..clients).map(connect).collect::<Outcome<_>>()?;
-        run(&mut talks, self.whose, cycles)
-    }
-
-    fn project(&self) -> Option<&Path> {
-        matches!(self.whose, Whose::Ours).then_some(&*self.dir)
-    }
-
-    fn end(self: Box<Self>) -> Outcome<Option<usize>> {
-        // It is killed.
-        drop(self.server);
-        match self.whose {
-            Whose::Ours => answers_in(&self.dir).map(Some),
-            Whose::FastMcp => Ok(None),
-        }
-    }
 }
 
 /// A process for who asks and waits, and another for who answers; of `FastMCP` both are the same one, which has it in memory.

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use querent_core::Event;
 use querent_hub::{Handle, Project};
 
@@ -101,6 +103,32 @@ pub(crate) fn answers_in(dir: &Path) -> Outcome<usize> {
         true
     })?;
     Ok(count)
+}
+
+/// Cycles that some clients share, each a task of this thread. A client does one whenever it is called.
+pub(crate) async fn share_here<C>(clients: Vec<C>, cycles: usize) -> Outcome<Sample>
+where
+    C: AsyncFnMut() -> Outcome<()>,
+{
+    let (begun, start) = (AtomicUsize::new(0), Instant::now());
+    let work = |mut client: C| {
+        let begun = &begun;
+        async move {
+            let mut latencies = Vec::new();
+            while begun.fetch_add(1, Ordering::Relaxed) < cycles {
+                let start = Instant::now();
+                client().await?;
+                latencies.push(u64::try_from(start.elapsed().as_micros())?);
+            }
+            Outcome::Ok(latencies)
+        }
+    };
+    let mut latencies = Vec::with_capacity(cycles);
+    let mut work: FuturesUnordered<_> = clients.into_iter().map(work).collect();
+    while let Some(done) = work.next().await {
+        latencies.extend(done?);
+    }
+    Ok(Sample { cycles: latencies.len(), seconds: start.elapsed().as_secs_f64(), latencies })
 }
 
 /// Cycles that some clients share, each in a thread of its own. A client does one whenever it is called.

@@ -11,10 +11,15 @@ use crate::Outcome;
 /// How much is read at once: thousands of clients are in one process.
 const BUFFER: usize = 2 << 10;
 
+/// The header of who takes a stream of events.
+const EVENTS: &str = "accept: text/event-stream\r\n";
+
 /// A client that calls, and waits for the reply before it calls again.
 pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     port: u16,
+    /// What has come of a stream of events and is not read yet.
+    text: Vec<u8>,
 }
 
 /// What a reply begins with.
@@ -44,7 +49,7 @@ impl Client {
     pub(crate) async fn connect(port: u16) -> Outcome<Self> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream: BufReader::with_capacity(BUFFER, stream), port })
+        Ok(Self { stream: BufReader::with_capacity(BUFFER, stream), port, text: Vec::new() })
     }
 
     /// What a path has, which must be there.
@@ -55,13 +60,23 @@ impl Client {
 
     /// What comes of a call that must succeed.
     pub(crate) async fn post(&mut self, path: &str, body: &str) -> Outcome<Vec<u8>> {
+        self.send(path, "", body).await?;
+        self.reply().await
+    }
+
+    /// A call that must succeed, and tells what comes of it in events.
+    pub(crate) async fn post_for_events(&mut self, path: &str, body: &str) -> Outcome<()> {
+        self.send(path, EVENTS, body).await?;
+        self.expect_events().await
+    }
+
+    async fn send(&mut self, path: &str, headers: &str, body: &str) -> Outcome<()> {
         let request = format!(
-            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\n{headers}content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             self.port,
             body.len()
         );
-        self.stream.write_all(request.as_bytes()).await?;
-        self.reply().await
+        Ok(self.stream.write_all(request.as_bytes()).await?)
     }
 
     /// Asks for a path; the reply is read later.
@@ -83,12 +98,53 @@ impl Client {
     }
 
     /// Follows the events from now on. The server follows too when this returns: it says so first.
-    pub(crate) async fn events(mut self) -> Outcome<Events> {
-        self.ask_for("/events", "accept: text/event-stream\r\n").await?;
+    pub(crate) async fn events(&mut self) -> Outcome<()> {
+        self.ask_for("/events", EVENTS).await?;
+        self.expect_events().await
+    }
+
+    async fn expect_events(&mut self) -> Outcome<()> {
         match self.head().await?.status {
-            200 => Ok(Events { stream: self.stream, text: Vec::new() }),
+            200 => Ok(()),
             status => Err(format!("no events: {status}").into()),
         }
+    }
+
+    /// The next event of a stream.
+    pub(crate) async fn event(&mut self) -> Outcome<Event> {
+        loop {
+            if let Some(end) = self.text.windows(2).position(|pair| pair == b"\n\n") {
+                let block: Vec<u8> = self.text.drain(..end + 2).collect();
+                let block = String::from_utf8(block)?;
+                let field = |name: &str| {
+                    let value = block.lines().find_map(|line| line.strip_prefix(name));
+                    value.map(|value| value.trim_start().to_owned())
+                };
+                // A sign of life has no name.
+                let Some(kind) = field("event:") else { continue };
+                let id = field("id:").map_or(Ok(0), |id| id.parse())?;
+                return Ok(Event { id, kind, data: field("data:").unwrap_or_default() });
+            }
+            if !self.chunk().await? {
+                return Err("the server ended the stream".into());
+            }
+        }
+    }
+
+    /// The end of a stream: no more events.
+    pub(crate) async fn end_of_events(&mut self) -> Outcome<()> {
+        while self.chunk().await? {}
+        if self.text.is_empty() { Ok(()) } else { Err("more events than were expected".into()) }
+    }
+
+    /// Reads the next piece of a stream; false if there is none any more.
+    async fn chunk(&mut self) -> Outcome<bool> {
+        let size = usize::from_str_radix(&line(&mut self.stream).await?, 16)?;
+        let begin = self.text.len();
+        self.text.resize(begin + size, 0);
+        self.stream.read_exact(&mut self.text[begin..]).await?;
+        line(&mut self.stream).await?;
+        Ok(size > 0)
     }
 
     async fn head(&mut self) -> Outcome<Head> {
@@ -113,50 +169,12 @@ impl Client {
     }
 }
 
-/// A stream of events.
-pub(crate) struct Events {
-    stream: BufReader<TcpStream>,
-    /// What has come and is not read yet.
-    text: Vec<u8>,
-}
-
-/// One of them.
+/// One of a stream of events.
 pub(crate) struct Event {
+    /// 0 if it has none.
     pub(crate) id: u64,
     pub(crate) kind: String,
     pub(crate) data: String,
-}
-
-impl Events {
-    /// The next event.
-    pub(crate) async fn next(&mut self) -> Outcome<Event> {
-        loop {
-            if let Some(end) = self.text.windows(2).position(|pair| pair == b"\n\n") {
-                let block: Vec<u8> = self.text.drain(..end + 2).collect();
-                let block = String::from_utf8(block)?;
-                let field = |name: &str| {
-                    let value = block.lines().find_map(|line| line.strip_prefix(name));
-                    value.map(|value| value.trim_start().to_owned())
-                };
-                // A sign of life has no id.
-                let Some(id) = field("id:") else { continue };
-                let (kind, data) = (field("event:").unwrap_or_default(), field("data:").unwrap_or_default());
-                return Ok(Event { id: id.parse()?, kind, data });
-            }
-            self.chunk().await?;
-        }
-    }
-
-    async fn chunk(&mut self) -> Outcome<()> {
-        let size = usize::from_str_radix(&line(&mut self.stream).await?, 16)?;
-        if size == 0 {
-            return Err("the server ended the stream".into());
-        }
-        let begin = self.text.len();
-        self.text.resize(begin + size, 0);
-        self.stream.read_exact(&mut self.text[begin..]).await?;
-        line(&mut self.stream).await.map(drop)
-    }
 }
 
 async fn line(stream: &mut BufReader<TcpStream>) -> Outcome<String> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::client::{Client, Event, Events, data};
+use super::client::{Client, Event, data};
 use super::serve;
 use crate::Outcome;
 use crate::rows::Row;
@@ -39,8 +39,9 @@ pub(super) async fn row(dir: &Path, answers: usize) -> Outcome<Row> {
     let port = server.port();
     let mut followers = JoinSet::new();
     for _ in 0..streams {
-        let events = Client::connect(port).await?.events().await?;
-        followers.spawn(follow(events, answers));
+        let mut client = Client::connect(port).await?;
+        client.events().await?;
+        followers.spawn(follow(client, answers));
     }
     // One of each item in turn, so that answers wake those who wait for others.
     let step = usize::try_from(each)?;
@@ -106,11 +107,11 @@ async fn all_wait(client: &mut Client, count: usize) -> Outcome<()> {
 }
 
 /// Follows until so many answers were given; every event comes, in its order.
-async fn follow(mut events: Events, answers: usize) -> Outcome<Seen> {
+async fn follow(mut client: Client, answers: usize) -> Outcome<Seen> {
     let mut sum = DefaultHasher::new();
     let (mut seen, mut answered): (Option<Seen>, usize) = (None, 0);
     loop {
-        let Event { id, kind, data } = events.next().await?;
+        let Event { id, kind, data } = client.event().await?;
         if let Some(Seen { last, .. }) = seen.filter(|seen| seen.last + 1 != id) {
             return Err(format!("event {id} came after {last}").into());
         }

@@ -1,8 +1,9 @@
 //! What a writer does under the lock: catch up, run updates, write lines, bring the derived files up to date.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use querent_core::wire::{self, Head, Line};
 use querent_core::{
     Batch, Envelope, Event, Operation, OperationId, Question, QuestionId, Record, State, Stream, evolve, evolve_item,
@@ -68,10 +69,10 @@ impl Store {
             log,
             index: Some(index),
             tail: Vec::new(),
-            recent: HashMap::new(),
-            held: HashMap::new(),
+            recent: HashMap::default(),
+            held: HashMap::default(),
             buffer: Vec::new(),
-            fresh: HashMap::new(),
+            fresh: HashMap::default(),
             written: 0,
             shown: checkpoint.place,
         })

@@ -1,12 +1,13 @@
 //! What a process knows of the log without the lock: its last lines, and, if the process stays, what it has read already. A
 //! view follows the log: that costs what was added since, not what there is, and what this process wrote itself is not read.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque, hash_map};
+use std::collections::{BTreeSet, HashSet, VecDeque, hash_map};
 use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use foldhash::HashMap;
 use querent_core::{
     Event, Item, ItemId, Question, QuestionId, Record, Shared, State, Stream, change_item, change_question, evolve,
     evolve_item, evolve_question,
