@@ -79,16 +79,16 @@ fn has_special(text: &[u8]) -> bool {
     let (blocks, rest) = text.as_chunks::<8>();
     let Some(last) = text.last_chunk::<8>() else { return rest.iter().any(|sign| is_special(*sign)) };
     // The last eight may overlap with those before them.
-    blocks.iter().fold(specials(last), |found, block| found | specials(block)) != 0
+    blocks.iter().fold(specials(*last), |found, block| found | specials(*block)) != 0
 }
 
 /// The eight as one number, in which a bit is set if one of them does not stand for itself.
-fn specials(block: &[u8; 8]) -> u64 {
+fn specials(block: [u8; 8]) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
     // Such a bit says that a byte, or one before it, is below the limit.
     let below = |number: u64, limit: u8| number.wrapping_sub(ONES * u64::from(limit)) & !number & HIGH;
-    let block = u64::from_ne_bytes(*block);
+    let block = u64::from_ne_bytes(block);
     let same = |sign: u8| below(block ^ (ONES * u64::from(sign)), 1);
     below(block, 0x20) | same(b'"') | same(b'\\')
 }

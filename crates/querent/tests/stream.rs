@@ -72,7 +72,7 @@ impl Stream {
         (event, told)
     }
 
-    fn is_over(mut self) -> bool {
+    fn is_over(&mut self) -> bool {
         let mut rest = String::new();
         self.0.read_to_string(&mut rest).unwrap();
         !rest.contains("event")

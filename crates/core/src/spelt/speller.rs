@@ -89,9 +89,8 @@ impl<'s, 'a> Open<'s, 'a> {
         }
     }
 
-    fn close(self) -> Result<(), Unspeakable> {
+    fn close(self) {
         self.speller.out.extend_from_slice(self.close);
-        Ok(())
     }
 }
 
@@ -275,7 +274,8 @@ macro_rules! lists {
             }
 
             fn end(self) -> Result<(), Unspeakable> {
-                self.close()
+                self.close();
+                Ok(())
             }
         })*
     };
@@ -297,7 +297,8 @@ macro_rules! objects {
             }
 
             fn end(self) -> Result<(), Unspeakable> {
-                self.close()
+                self.close();
+                Ok(())
             }
         })*
     };
@@ -328,6 +329,7 @@ impl SerializeMap for Open<'_, '_> {
     }
 
     fn end(self) -> Result<(), Unspeakable> {
-        self.close()
+        self.close();
+        Ok(())
     }
 }

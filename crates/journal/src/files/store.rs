@@ -157,8 +157,7 @@ impl Store {
             let more = u32::try_from(count - place - 1).unwrap_or(0);
             let line = Line { record, more, operation: operation.take_if(|_| more == 0) };
             let from = self.buffer.len();
-            let crc = wire::encode(&line, &mut self.buffer);
-            let length = self.buffer.len() - from;
+            let (crc, length) = (wire::encode(&line, &mut self.buffer), self.buffer.len() - from);
             let Line { record, operation, .. } = line;
             let id = operation.as_ref().map(|it| it.id.clone());
             let (seq, stream, version) = (record.seq, record.stream.clone(), record.version);
