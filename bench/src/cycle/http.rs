@@ -129,16 +129,16 @@ struct Answered<'a> {
 
 async fn in_one_call(asker: &mut Client, answerer: &mut Client, item: usize) -> Outcome<()> {
     asker.post_for_events(QUESTIONS, &question(item, Some("60s"))?).await?;
-    let asked = asker.event().await?;
-    answer(answerer, id_in(asked.data.as_bytes())?).await?;
+    let first = asker.event().await?;
+    answer(answerer, id_in(first.data.as_bytes())?).await?;
     let woken = asker.event().await?;
     asker.end_of_events().await?;
     check(woken.data.as_bytes())
 }
 
 async fn in_two_calls(asker: &mut Client, answerer: &mut Client, item: usize) -> Outcome<()> {
-    let asked = asker.post(QUESTIONS, &question(item, None)?).await?;
-    let id = id_in(&asked)?;
+    let reply = asker.post(QUESTIONS, &question(item, None)?).await?;
+    let id = id_in(&reply)?;
     asker.ask_for(&format!("{QUESTIONS}/{id}/await?timeout=60s"), "").await?;
     answer(answerer, id).await?;
     check(&asker.reply().await?)
