@@ -42,7 +42,7 @@ pub(crate) fn lap(key: &str, clients: usize, cycles: usize, binaries: &[&str]) -
             let sample = subject.run(clients, cycles)?;
             rates.push(sample.rate());
             middles.push(part(&sample.latencies, 50));
-            subject.project().into_iter().for_each(rest);
+            rest(&**subject)?;
         }
     }
     let first = lanes[0].rates.clone();

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -63,8 +64,15 @@ pub(crate) trait Subject {
     fn end(self: Box<Self>) -> Outcome<Option<usize>>;
 }
 
-/// Waits until the ledgers of a project hold its log, so that nobody writes them while the next one is measured; not for ever.
-pub(crate) fn rest(project: &Path) {
+/// Waits until nothing is left to do of what a subject did, so that the next one does not pay for it: until the ledgers hold the log,
+/// if it is one of ours, and until the system has written to the disk what it keeps in memory.
+pub(crate) fn rest(subject: &dyn Subject) -> Outcome<()> {
+    subject.project().into_iter().for_each(rest_of);
+    if Command::new("sync").status()?.success() { Ok(()) } else { Err("the disk could not be synced".into()) }
+}
+
+/// Waits until the ledgers of a project hold its log; not for ever.
+fn rest_of(project: &Path) {
     let journal = project.join(".querent/journal");
     for _ in 0..1_000 {
         let held = fs::read_to_string(journal.join("checkpoint")).ok().and_then(|text| seq_of(&text));
@@ -166,7 +174,7 @@ mod tests {
         project(dir.path(), 1).unwrap();
         let journal = dir.path().join(".querent/journal");
 
-        rest(dir.path());
+        rest_of(dir.path());
 
         let checkpoint = fs::read_to_string(journal.join("checkpoint")).unwrap();
         // The one item that was opened.
