@@ -1,4 +1,4 @@
-//! JSON: what `serde_json` writes, to the byte, at less than half of its cost. Lines of the log, replies and what commands
+//! JSON: what `serde_json` writes, to the byte, at less cost. Lines of the log, replies and what commands
 //! are known by are spelt here, which is a good part of what a command costs.
 
 mod speller;
