@@ -46,14 +46,16 @@ fn quote(text: &str, out: &mut Vec<u8>) {
 }
 
 /// Appends a text as it stands between quotes.
-fn escape(mut text: &[u8], out: &mut Vec<u8>) {
-    while has_special(text) {
-        let (plain, rest) = text.split_at(text.iter().position(|sign| is_special(*sign)).unwrap_or(text.len()));
-        out.extend_from_slice(plain);
-        let Some((sign, rest)) = rest.split_first() else { return };
+fn escape(text: &[u8], out: &mut Vec<u8>) {
+    if !has_special(text) {
+        return out.extend_from_slice(text);
+    }
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|sign| is_special(*sign)) {
+        out.extend_from_slice(&rest[..at]);
         out.push(b'\\');
-        match sign {
-            b'"' | b'\\' => out.push(*sign),
+        match rest[at] {
+            sign @ (b'"' | b'\\') => out.push(sign),
             b'\n' => out.push(b'n'),
             b'\r' => out.push(b'r'),
             b'\t' => out.push(b't'),
@@ -61,12 +63,12 @@ fn escape(mut text: &[u8], out: &mut Vec<u8>) {
             0x0c => out.push(b'f'),
             control => {
                 let digit = |half: u8| b"0123456789abcdef"[usize::from(half & 15)];
-                out.extend_from_slice(&[b'u', b'0', b'0', digit(control >> 4), digit(*control)]);
+                out.extend_from_slice(&[b'u', b'0', b'0', digit(control >> 4), digit(control)]);
             }
         }
-        text = rest;
+        rest = &rest[at + 1..];
     }
-    out.extend_from_slice(text);
+    out.extend_from_slice(rest);
 }
 
 /// Whether a sign does not stand for itself.
