@@ -106,7 +106,9 @@ async fn ask(call: Call) -> Result<Said, Refusal> {
     if !call.in_parts {
         return awaited(&hub, asked, patience).await.map(|reply| Said::new(&reply));
     }
+    let stream = call.site.metrics.streams();
     let rest = async move {
+        let _counted = stream;
         let awaited = awaited(&hub, asked, patience).await;
         awaited.map_or_else(|refusal| Envelope::refused(&refusal), |reply| Envelope::ok(&reply))
     };
