@@ -78,7 +78,8 @@ impl Handle {
         Ok(Roster(self.inner.journal.read_lately()?.shared(Shared::Access)?))
     }
 
-    fn access_now(&self) -> Result<Roster, Refusal> {
+    /// Who may come in, whatever other processes did.
+    pub fn access_now(&self) -> Result<Roster, Refusal> {
         Ok(Roster(self.inner.journal.read()?.shared(Shared::Access)?))
     }
 }

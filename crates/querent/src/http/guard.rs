@@ -45,6 +45,11 @@ impl Away {
     }
 }
 
+/// Why nobody comes in while the journal cannot be read.
+fn broken(refusal: Refusal) -> Away {
+    Away { status: StatusCode::SERVICE_UNAVAILABLE, refusal, wait: None }
+}
+
 /// Who makes the request, and all of it; else what it is told instead. What everybody may see is nobody's.
 pub(crate) async fn guard(site: &Site, peer: SocketAddr, request: Request) -> Result<(Option<Who>, Request), Response> {
     let (method, uri) = (request.method().clone(), request.uri().clone());
@@ -93,9 +98,12 @@ async fn admit(site: &Site, peer: SocketAddr, request: Request) -> Result<(Optio
     if is_open(request.uri().path()) {
         return Ok((None, request));
     }
-    let access =
-        site.hub.access().map_err(|refusal| Away { status: StatusCode::SERVICE_UNAVAILABLE, refusal, wait: None })?;
-    if !access.is_guarded() {
+    let mut is_guarded = site.hub.access().map_err(broken)?.is_guarded();
+    if !is_guarded && request.headers().contains_key(AUTHORIZATION) {
+        // Whoever shows a token may have the first, made this moment by another process.
+        is_guarded = site.hub.access_now().map_err(broken)?.is_guarded();
+    }
+    if !is_guarded {
         if !peer.ip().to_canonical().is_loopback() || !site.doors.is_local(host) {
             let hint = "make one on the machine that serves: querent token create --role human";
             return Err(Away::new(
@@ -155,7 +163,6 @@ fn is_open(path: &str) -> bool {
 
 /// The token of a request: in its header, or in its cookie.
 async fn identify(site: &Site, mut request: Request) -> Result<(Request, Token), Away> {
-    let broken = |refusal| Away { status: StatusCode::SERVICE_UNAVAILABLE, refusal, wait: None };
     if let Some(given) = request.headers().get(AUTHORIZATION) {
         let secret = given
             .to_str()
