@@ -143,11 +143,16 @@ fn ascii_words(text: &str, between: &str) -> String {
     let class = |place: usize| bytes.get(place).map_or(0, |byte| CLASSES[usize::from(*byte)]);
     let sign = |place: usize| bytes.get(place).map_or(' ', |byte| char::from(*byte));
     let mut words = String::with_capacity(text.len());
+    // Words that stand in the text as they shall are copied together.
+    let mut copied = 0..0;
     let mut place = 0;
     while place < bytes.len() {
         let start = place;
         let mut seen = class(start);
         place += 1;
+        if seen == 0 && bytes[start] == b' ' {
+            continue;
+        }
         while seen & OF_A_WORD != 0 {
             let rest = bytes[place..].iter().map(|byte| CLASSES[usize::from(*byte)]);
             for class in rest.take_while(|class| class & OF_A_WORD != 0) {
@@ -166,12 +171,18 @@ fn ascii_words(text: &str, between: &str) -> String {
             place += 2;
             seen |= class(place - 1);
         }
-        let before = start.checked_sub(1).map_or(' ', sign);
-        if seen & SPEAKS != 0 || (place == start + 1 && is_sign(before, sign(start), sign(place))) {
-            words.push_str(if words.is_empty() { "" } else { between });
-            words.push_str(&text[start..place]);
+        let before = || start.checked_sub(1).map_or(' ', sign);
+        if seen & SPEAKS != 0 || (place == start + 1 && is_sign(before(), sign(start), sign(place))) {
+            if !copied.is_empty() && text[copied.end..start] == *between {
+                copied.end = place;
+            } else {
+                words.push_str(&text[copied]);
+                words.push_str(if words.is_empty() { "" } else { between });
+                copied = start..place;
+            }
         }
     }
+    words.push_str(&text[copied]);
     words
 }
 

@@ -139,8 +139,8 @@ fn the_short_way_to_the_words_of_a_plain_text_says_what_the_long_way_says() {
     for length in 1..=4 {
         let longer: Vec<String> =
             texts.iter().flat_map(|text| letters.chars().map(move |c| format!("{text}{c}"))).collect();
-        for text in &longer {
-            assert_eq!(ascii_words(&text.to_ascii_lowercase(), "|"), unicode_words(text, "|"), "{text:?}");
+        for (text, between) in longer.iter().flat_map(|text| [" ", "-", "|"].map(|between| (text, between))) {
+            assert_eq!(ascii_words(&text.to_ascii_lowercase(), between), unicode_words(text, between), "{text:?}");
         }
         texts = if length < 3 { longer } else { longer.into_iter().step_by(7).collect() };
     }

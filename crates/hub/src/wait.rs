@@ -8,7 +8,7 @@ use querent_core::reply::AnswerReply;
 use querent_core::{Item, Question, QuestionId, Record, Refusal, Status};
 use querent_journal::Watch;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::handle::Handle;
 
@@ -71,11 +71,10 @@ impl Handle {
             };
             let patience =
                 due.map_or(LONGEST, |due| Duration::from_millis(due.since(self.now()).as_millis()).min(LONGEST));
-            tokio::select! {
-                () = notified => {}
-                () = sleep(patience) => {}
-                () = until(end) => is_over = true,
-            }
+            let next = Instant::now() + patience;
+            // Whichever comes first: it looks again.
+            let _ = timeout_at(end.map_or(next, |end| end.min(next)), notified).await;
+            is_over = end.is_some_and(|end| end <= Instant::now());
         }
     }
 

@@ -1,6 +1,7 @@
 //! HTTP: what a server that stays offers to many clients at once.
 
 mod api;
+mod burst;
 mod doors;
 mod events;
 mod front;

@@ -11,7 +11,7 @@ const QUOTES: &[(char, char)] =
     &[('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('«', '»'), ('「', '」'), ('『', '』')];
 
 /// A word, in lower case, and where it stands.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Word<'a> {
     pub text: Cow<'a, str>,
     /// It is the first of its clause.
@@ -43,23 +43,67 @@ pub(super) fn unquoted(text: &str) -> Cow<'_, str> {
 
 /// The words of a text without quotations.
 pub(super) fn words(text: &str) -> Vec<Word<'_>> {
-    if text.is_ascii() {
-        // The same, without a look at the tables of Unicode.
-        let signs = text.bytes().enumerate().map(|(at, byte)| (at, char::from(byte)));
-        divided(text, signs, |c| c.is_ascii_alphanumeric())
-    } else {
-        divided(text, text.char_indices(), char::is_alphanumeric)
-    }
+    if text.is_ascii() { ascii_words(text) } else { unicode_words(text) }
 }
 
-fn divided(text: &str, signs: impl Iterator<Item = (usize, char)>, speaks: impl Fn(char) -> bool) -> Vec<Word<'_>> {
+/// What a character of ASCII is: a letter or a digit, part of a word in any case, part of one before a letter or a digit.
+const SPEAKS: u8 = 1;
+const BELONGS: u8 = 2;
+const JOINS: u8 = 4;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        #[expect(clippy::cast_possible_truncation, reason = "it is below 128")]
+        let class = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => SPEAKS | BELONGS,
+            b'_' => BELONGS,
+            b'-' | b'\'' | b'.' | b'/' | b':' | b'@' | b'#' | b'\\' => JOINS,
+            _ => 0,
+        };
+        classes[byte] = class;
+        byte += 1;
+    }
+    classes
+};
+
+/// The same for the texts that are most common, at a fraction of the cost. It says what [`unicode_words`] says.
+fn ascii_words(text: &str) -> Vec<Word<'_>> {
+    let bytes = text.as_bytes();
+    let class = |at: usize| bytes.get(at).map_or(0, |byte| CLASSES[usize::from(*byte)]);
+    let belongs = |at| class(at) & BELONGS != 0 || class(at) & JOINS != 0 && class(at + 1) & SPEAKS != 0;
+    let mut found: Vec<Word<'_>> = Vec::with_capacity(text.len() / 5);
+    let (mut line, mut broken, mut at) = (0, true, 0);
+    while let Some(byte) = bytes.get(at) {
+        let from = at;
+        while belongs(at) {
+            at += 1;
+        }
+        if at > from {
+            found.push(word(&text[from..at], broken, line));
+            broken = false;
+            continue;
+        }
+        if *byte == b'\n' || !char::from(*byte).is_whitespace() {
+            line += usize::from(*byte == b'\n');
+            broken = true;
+            found.last_mut().into_iter().for_each(|word| word.ends = true);
+        }
+        at += 1;
+    }
+    found.last_mut().into_iter().for_each(|word| word.ends = true);
+    found
+}
+
+fn unicode_words(text: &str) -> Vec<Word<'_>> {
     let mut found: Vec<Word<'_>> = Vec::with_capacity(text.len() / 5);
     let (mut line, mut broken) = (0, true);
     let mut begun = None;
-    let mut rest = signs.peekable();
+    let mut rest = text.char_indices().peekable();
     while let Some((at, c)) = rest.next() {
         let next = rest.peek().copied();
-        if belongs(c, next.map(|(_, next)| next), &speaks) {
+        if belongs(c, next.map(|(_, next)| next)) {
             begun.get_or_insert(at);
         } else if let Some(from) = begun.take() {
             found.push(word(&text[from..at], broken, line));
@@ -118,9 +162,9 @@ fn closing(chars: &[char], at: usize) -> Option<usize> {
 }
 
 /// Whether the character is part of a word: `file-system`, `don't`, `src/a.rs` and `.env` are one each.
-fn belongs(c: char, next: Option<char>, speaks: impl Fn(char) -> bool) -> bool {
+fn belongs(c: char, next: Option<char>) -> bool {
     let joins = || matches!(c, '-' | '\'' | '’' | '.' | '/' | ':' | '@' | '#' | '\\');
-    speaks(c) || c == '_' || c == QUOTED || (joins() && next.is_some_and(speaks))
+    c.is_alphanumeric() || c == '_' || c == QUOTED || (joins() && next.is_some_and(char::is_alphanumeric))
 }
 
 fn word(raw: &str, starts: bool, line: usize) -> Word<'_> {
@@ -132,4 +176,25 @@ fn word(raw: &str, starts: bool, line: usize) -> Word<'_> {
     let is_plain = raw.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
     let text = if is_plain { raw.into() } else { raw.to_lowercase().into() };
     Word { text, starts, ends: false, line, is_name: capital || raw.chars().any(told) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_texts_have_the_same_words_at_less_cost() {
+        let signs = ["a", "B", "7", "_", "-", "'", ".", "/", ":", "#", "\\", " ", "\t", "\n", ",", "?", "("];
+        let mut texts = vec![String::new()];
+        for _ in 0..4 {
+            texts = texts.iter().flat_map(|text| signs.map(|sign| format!("{text}{sign}"))).collect();
+            for text in &texts {
+                assert_eq!(ascii_words(text), unicode_words(text), "{text:?}");
+            }
+        }
+        for byte in 0..128_u8 {
+            let text = format!("a{0}b {0} c{0} {0}D", char::from(byte));
+            assert_eq!(ascii_words(&text), unicode_words(&text), "{text:?}");
+        }
+    }
 }

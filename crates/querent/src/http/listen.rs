@@ -13,6 +13,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
+use super::burst::Burst;
 use super::front::Front;
 
 /// How long the head of a request may take to arrive; a client that says nothing between two requests has as long.
@@ -47,9 +48,9 @@ pub(crate) async fn serve(listener: TcpListener, front: Front, stopped: impl Fut
 }
 
 /// A reply is written in pieces; without this the last one waits for the client's acknowledgement of the first.
-fn io(stream: TcpStream) -> TokioIo<TcpStream> {
+fn io(stream: TcpStream) -> TokioIo<Burst<TcpStream>> {
     let _ = stream.set_nodelay(true);
-    TokioIo::new(stream)
+    TokioIo::new(Burst::new(stream))
 }
 
 fn service(

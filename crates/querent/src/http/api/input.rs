@@ -9,8 +9,8 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
 use axum::http::request::Parts;
 use axum::response::Response;
-use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, Validator};
 use querent_core::{Refusal, canonical, nearest};
 use serde_json::{Map, Value, json};
 
@@ -49,7 +49,9 @@ impl Checked {
     }
 
     fn validator(&self) -> Option<&Validator> {
-        self.validator.get_or_init(|| jsonschema::validator_for(&object(self.fields.iter())).ok()).as_ref()
+        // None of our patterns looks back or ahead.
+        let options = || jsonschema::options().with_pattern_options(PatternOptions::regex());
+        self.validator.get_or_init(|| options().build(&object(self.fields.iter())).ok()).as_ref()
     }
 
     /// Whether a path below the root is this one's, by its parts.
