@@ -9,6 +9,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
+use querent_bench_core::{Scene, line};
 use querent_core::wire;
 use serde::Deserialize;
 
@@ -16,7 +17,6 @@ use crate::Outcome;
 use crate::measure::median;
 use crate::report::{Table, grouped};
 use crate::rows::Measured;
-use crate::scene::{Scene, line};
 
 /// How many are timed at once: what is timed takes microseconds.
 const BATCH: usize = 200;
@@ -51,7 +51,7 @@ pub(crate) fn measure(_: &Path, quick: bool, _: &mut dyn FnMut(&str)) -> Outcome
 fn table(rounds: usize, counted: &Counted) -> Outcome<Table> {
     let about = "One thread, no disk. A command is made, decided, taken into the state of its item, and its reply is read; fresh and old are \
                  items with nothing and with 1,000 questions settled. A line is that of a question. Allocations are those of one, with each \
-                 growth; instructions are counted by callgrind and held against `bench/baseline/instructions.json`.";
+                 growth; instructions are counted by callgrind and held against `bench/core/instructions.json`.";
     let head = ["", "a second", "allocations", "bytes", "instructions", "against the baseline"];
     let mut table = Table::new("The core", about, &head);
     let subjects = subjects();
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn the_core_has_a_line_for_everything_that_is_counted() {
         let keys: Vec<&str> = subjects().iter().map(|(key, ..)| *key).collect();
-        let baseline = include_str!("../baseline/instructions.json");
+        let baseline = include_str!("../core/instructions.json");
         let baseline: serde_json::Value = serde_json::from_str(baseline).unwrap();
         let baseline: BTreeMap<String, u64> = serde_json::from_value(baseline["instructions"].clone()).unwrap();
         assert_eq!(baseline.keys().map(String::as_str).collect::<Vec<_>>(), {

@@ -16,9 +16,6 @@ mod process;
 mod recovery;
 mod report;
 mod rows;
-#[path = "../benches/scene/mod.rs"]
-#[expect(clippy::expect_used, reason = "the benchmarks of the core share it, and fail by panicking")]
-mod scene;
 mod seed;
 mod served;
 mod survey;

@@ -53,7 +53,7 @@ fn table(options: &[String]) -> Result<(), Failure> {
 }
 
 fn micro(name: &str, rest: &[String]) -> Result<(), Failure> {
-    let bench = ["bench", "--locked", "--quiet", "-p", "querent-bench", "--bench", name, "--"];
+    let bench = ["bench", "--locked", "--quiet", "-p", "querent-bench-core", "--bench", name, "--"];
     succeed(cargo().args(bench).args(rest), "the benchmark failed; see above")
 }
 

@@ -12,7 +12,7 @@ use crate::{Failure, cargo, root};
 /// Counts both, and gives the file that tells the benchmark of them.
 pub(super) fn count() -> Result<PathBuf, Failure> {
     eprintln!("core: counting allocations and instructions");
-    let bench = ["bench", "--locked", "--quiet", "-p", "querent-bench", "--bench", "allocations"];
+    let bench = ["bench", "--locked", "--quiet", "-p", "querent-bench-core", "--bench", "allocations"];
     let said = output_of(cargo().args(bench), "the allocations could not be counted; see above")?;
     let allocations: Value =
         serde_json::from_str(said.trim()).map_err(|error| Failure(format!("allocations: {error}")))?;

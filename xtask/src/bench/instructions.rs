@@ -10,7 +10,7 @@ use super::{install_system_package, locked_version, output_of, succeed};
 use crate::{Failure, cargo, root};
 
 /// What is committed, from the root.
-const BASELINE: &str = "bench/baseline/instructions.json";
+const BASELINE: &str = "bench/core/instructions.json";
 /// How much above the baseline is too much.
 const MARGIN: f64 = 0.05;
 /// Counts for gungraun, whose version it must have.
@@ -77,7 +77,7 @@ pub(super) fn count() -> Result<Counts, Failure> {
         succeed(cargo().args(install).arg(&tools), "gungraun-runner could not be installed; see above")?;
     }
     let mut bench = cargo();
-    bench.args(["bench", "--locked", "--quiet", "-p", "querent-bench", "--bench", "instructions", "--"]);
+    bench.args(["bench", "--locked", "--quiet", "-p", "querent-bench-core", "--bench", "instructions", "--"]);
     // They are the same beside each other.
     bench.args(["--output-format=json", "--parallel=auto"]).env("GUNGRAUN_RUNNER", runner);
     read(&output_of(&mut bench, "the benchmark failed; see above")?)

@@ -3,15 +3,13 @@
 #![expect(clippy::expect_used, reason = "a benchmark fails by panicking")]
 #![expect(missing_docs, reason = "gungraun makes modules of its own")]
 
-mod scene;
-
 use std::hint::black_box;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use querent_core::Applied;
 use querent_core::wire::{self, Damage, Head, Line};
 
-use crate::scene::{Scene, line};
+use querent_bench_core::{Scene, line};
 
 #[library_benchmark]
 #[bench::fresh(Scene::with_settled(0))]

@@ -2,8 +2,6 @@
 
 #![expect(clippy::expect_used, reason = "a benchmark fails by panicking")]
 
-mod scene;
-
 use std::hint::black_box;
 use std::io::Write;
 
@@ -11,7 +9,7 @@ use allocation_counter::measure;
 use querent_core::wire;
 use serde_json::{Map, Value, json};
 
-use crate::scene::{Scene, line};
+use querent_bench_core::{Scene, line};
 
 fn main() {
     let mut all = Map::new();

@@ -1,4 +1,7 @@
-//! What both benchmarks of the core play through: one item, questions and answers of a usual size.
+//! What all benchmarks of the core play through: one item, questions and answers of a usual size. A package of its own, because
+//! what measures the core need not be built with all the rest.
+
+#![expect(clippy::expect_used, reason = "a benchmark fails by panicking")]
 
 use querent_core::wire::{self, Line};
 use querent_core::{Action, Applied, Ask, Command, Config, Moment, Party, Rules, State, Ticket, Via, Workflow, apply};
@@ -6,14 +9,14 @@ use serde_json::{Value, json};
 
 /// An item with some settled questions and one that waits for the architect.
 #[derive(Clone)]
-pub(crate) struct Scene {
+pub struct Scene {
     state: State,
     rules: Rules,
 }
 
 impl Scene {
     /// As the journal loads it: what is settled is in the item's count alone.
-    pub(crate) fn with_settled(count: u32) -> Self {
+    pub fn with_settled(count: u32) -> Self {
         let mut scene = Self { state: State::default(), rules: rules() };
         scene.says(Party::HUMAN, Action::OpenItem { title: "Sessions".to_owned(), workflow: None, autonomy: None });
         for _ in 0..count {
@@ -28,7 +31,7 @@ impl Scene {
     }
 
     /// The engineer asks the architect.
-    pub(crate) fn asks(&mut self) -> Applied {
+    pub fn asks(&mut self) -> Applied {
         // Every one is another question: an answer that is known would be given without asking.
         let table = self.state.item.as_ref().map_or(0, |item| item.asked);
         let prompt = format!("The ADR says Postgres, the ticket says Redis. Which of the two holds table {table}?");
@@ -37,7 +40,7 @@ impl Scene {
     }
 
     /// The architect answers the last question.
-    pub(crate) fn answers(&mut self) -> Applied {
+    pub fn answers(&mut self) -> Applied {
         let (question, answer) = (self.last(), json!("Postgres, as in the ADR"));
         self.says(agent("architect"), Action::Answer { question, answer, note: None })
     }
@@ -57,7 +60,7 @@ impl Scene {
 }
 
 /// The line of a question, as it is written.
-pub(crate) fn line() -> Vec<u8> {
+pub fn line() -> Vec<u8> {
     let batch = Scene::with_settled(0).asks().batches.pop().expect("an ask is a batch");
     let record = batch.records.into_iter().next().expect("of one event");
     let mut bytes = Vec::new();

@@ -2,14 +2,12 @@
 
 #![expect(clippy::expect_used, reason = "a benchmark fails by panicking")]
 
-mod scene;
-
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use querent_core::wire;
 
-use crate::scene::{Scene, line};
+use querent_bench_core::{Scene, line};
 
 fn commands(bench: &mut Criterion) {
     for settled in [0, 1_000] {
