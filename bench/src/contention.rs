@@ -30,7 +30,9 @@ pub(crate) fn measure(run: &Path, quick: bool, progress: &mut dyn FnMut(&str)) -
     progress("contention: a process that asks and one that answers");
     measured.rows.push(pairs(run, theirs, if quick { 1 } else { 3 })?);
     progress("contention: 32 processes on one item");
-    let (row, table) = crowd(run, &peers, if quick { 3 } else { 30 }, if quick { 1 } else { 5 })?;
+    // Theirs wait for each other for seconds.
+    let (each, theirs) = if quick { (3, (8, 1)) } else { (30, (PROCESSES, 5)) };
+    let (row, table) = crowd(run, &peers, each, theirs)?;
     measured.rows.push(row);
     measured.tables.push(table);
     Ok(measured)
@@ -83,8 +85,9 @@ fn pairs(run: &Path, mut theirs: Driver, rounds: usize) -> Outcome<Row> {
     Ok(Row::at_least("ask + answer by the command line / agentic-orchestrator", median(ratios), 50.0, seen))
 }
 
-/// Many processes on one item: what was acknowledged must be there.
-fn crowd(run: &Path, peers: &Peers, each: usize, their_each: usize) -> Outcome<(Row, Table)> {
+/// Many processes on one item: what was acknowledged must be there. `theirs` is how many the other's are, and how much each does.
+fn crowd(run: &Path, peers: &Peers, each: usize, theirs: (usize, usize)) -> Outcome<(Row, Table)> {
+    let (their_processes, their_each) = theirs;
     let dir = scratch(run)?;
     project(&dir, 1)?;
     let mut processes: Vec<(Child, BufReader<_>)> = Vec::new();
@@ -122,18 +125,19 @@ fn crowd(run: &Path, peers: &Peers, each: usize, their_each: usize) -> Outcome<(
     let lost = done.saturating_sub(answers_in(&dir)?);
 
     let (mut theirs, _) = peers.orchestrator(run, "aop-contend", "contend")?;
-    let their = theirs.cycles(PROCESSES, PROCESSES * their_each)?;
+    let their = theirs.cycles(their_processes, their_processes * their_each)?;
     let number = |name: &str| their[name].as_u64().unwrap_or_default();
     let their_latencies: Vec<u64> =
         their["latencies_us"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
-    let head = ["", "pairs done", "lost", "timed out", "pairs/s", "p99 ms"];
-    let about = "Pairs of a question and its answer, by 32 processes on one item at once.";
+    let head = ["", "processes", "pairs done", "lost", "timed out", "pairs/s", "p99 ms"];
+    let about = "Pairs of a question and its answer, by processes that stay, all on one item at once.";
     let mut table = Table::new("Contention", about, &head);
     #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
     let rate = |done: usize, seconds: f64| format!("{:.0}", done as f64 / seconds);
     let p99 = |latencies: &[u64]| format!("{:.1}", part(latencies, 99) / 1000.0);
     table.line([
-        "Querent, processes that stay".to_owned(),
+        "Querent".to_owned(),
+        PROCESSES.to_string(),
         done.to_string(),
         lost.to_string(),
         timed_out.to_string(),
@@ -141,7 +145,8 @@ fn crowd(run: &Path, peers: &Peers, each: usize, their_each: usize) -> Outcome<(
         p99(&latencies),
     ]);
     table.line([
-        "agentic-orchestrator, processes that stay".to_owned(),
+        "agentic-orchestrator".to_owned(),
+        their_processes.to_string(),
         number("cycles").to_string(),
         number("lost").to_string(),
         number("timed_out").to_string(),

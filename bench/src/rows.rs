@@ -95,7 +95,7 @@ const GROUPS: &[Group] = &[
     ("survey", "what is open in a small project and in a large one", survey::measure),
     ("core", "decisions and lines, without a disk", decisions::measure),
     ("mcp", "the MCP server, and one written with FastMCP", |run, quick, _| {
-        Ok(mcp::rows(run, if quick { 5 } else { 15 })?.into())
+        Ok(mcp::rows(run, if quick { 3 } else { 15 })?.into())
     }),
     ("http", "the HTTP server, many clients, and one written with FastAPI", |run, quick, _| {
         Ok(http::rows(run, quick)?.into())

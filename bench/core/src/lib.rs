@@ -1,7 +1,7 @@
 //! What all benchmarks of the core play through: one item, questions and answers of a usual size. A package of its own, because
 //! what measures the core need not be built with all the rest.
 
-#![expect(clippy::expect_used, reason = "a benchmark fails by panicking")]
+#![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a benchmark fails by panicking")]
 
 use querent_core::wire::{self, Line};
 use querent_core::{Action, Applied, Ask, Command, Config, Moment, Party, Rules, State, Ticket, Via, Workflow, apply};
