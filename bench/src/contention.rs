@@ -26,7 +26,7 @@ pub(crate) fn measure(run: &Path, quick: bool, progress: &mut dyn FnMut(&str)) -
     let peers = Peers::installed()?;
     progress("contention: starting agentic-orchestrator");
     let (theirs, place) = peers.orchestrator(run, "aop-commands", "commands")?;
-    let mut measured = starts(run, &theirs, &place, if quick { 5 } else { 21 })?;
+    let mut measured = starts(run, &theirs, &place, if quick { 3 } else { 21 })?;
     progress("contention: a process that asks and one that answers");
     measured.rows.push(pairs(run, theirs, if quick { 1 } else { 3 })?);
     progress("contention: 32 processes on one item");

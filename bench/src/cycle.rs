@@ -62,13 +62,18 @@ pub(crate) fn measure(run: &Path, quick: bool, progress: &mut dyn FnMut(&str)) -
                 // The first round is to warm up.
                 let cycles = if round == 0 { cycles / 10 } else { cycles / part }.max(*clients);
                 let sample = entry.subject.run(*clients, cycles)?;
-                rest(&*entry.subject)?;
+                if round > 0 {
+                    rest(&*entry.subject)?;
+                }
                 *done.entry(key).or_default() += sample.cycles;
                 if round > 0 {
                     let seen = all.entry((key, *clients)).or_default();
                     seen.rates.push(sample.rate());
                     seen.latencies.extend(sample.latencies);
                 }
+            }
+            if round == 0 {
+                rest(&*entry.subject)?;
             }
         }
         if round > 0 {

@@ -30,7 +30,7 @@ pub(crate) fn rows(dir: &Path, quick: bool) -> Outcome<Vec<Row>> {
     let mut rows = vec![runtime.block_on(informed(&scratch(dir)?, if quick { 300 } else { 1_000 }))?];
     rows.push(runtime.block_on(crowd::row(&scratch(dir)?, if quick { 200 } else { 1_000 }))?);
     rows.extend(pages(dir, &runtime, if quick { 5 } else { 15 })?);
-    let (rounds, span) = if quick { (3, 1) } else { (6, 5) };
+    let (rounds, span) = if quick { (2, 1) } else { (6, 5) };
     rows.push(load::row(dir, &runtime, rounds, Duration::from_secs(span))?);
     Ok(rows)
 }

@@ -81,10 +81,10 @@ const GROUPS: &[Group] = &[
     ("contention", "whole processes, and 32 of them on one item", contention::measure),
     ("waiting", "thousands who wait in one process", waiting::measure),
     ("clients", "durable commands of one client and of 64", |run, quick, _| {
-        Ok(clients(run, if quick { 5 } else { 15 })?.into())
+        Ok(clients(run, if quick { 3 } else { 15 })?.into())
     }),
     ("processes", "durable commands of 8 processes", |run, quick, _| {
-        Ok(processes(run, if quick { 5 } else { 15 })?.into())
+        Ok(processes(run, if quick { 3 } else { 15 })?.into())
     }),
     ("lists", "a project of 1,000 items and one of 10,000", |run, quick, _| Ok(lists(run, rounds(quick))?.into())),
     ("history", "a journal of 1,000 events and one of 1,000,000", |run, quick, _| {
