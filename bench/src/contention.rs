@@ -85,9 +85,46 @@ fn pairs(run: &Path, mut theirs: Driver, rounds: usize) -> Outcome<Row> {
     Ok(Row::at_least("ask + answer by the command line / agentic-orchestrator", median(ratios), 50.0, seen))
 }
 
+/// What became of the pairs of many processes on one item.
+struct Crowd {
+    processes: usize,
+    done: usize,
+    lost: usize,
+    timed_out: u64,
+    seconds: f64,
+    latencies: Vec<u64>,
+}
+
+impl Crowd {
+    fn p99(&self) -> String {
+        format!("{:.1}", part(&self.latencies, 99) / 1000.0)
+    }
+
+    fn line(&self, name: &str) -> [String; 7] {
+        let [processes, done, lost] = [self.processes, self.done, self.lost].map(|it| it.to_string());
+        #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
+        let rate = format!("{:.0}", self.latencies.len() as f64 / self.seconds);
+        [name.to_owned(), processes, done, lost, self.timed_out.to_string(), rate, self.p99()]
+    }
+}
+
 /// Many processes on one item: what was acknowledged must be there. `theirs` is how many the other's are, and how much each does.
 fn crowd(run: &Path, peers: &Peers, each: usize, theirs: (usize, usize)) -> Outcome<(Row, Table)> {
-    let (their_processes, their_each) = theirs;
+    let ours = our_crowd(run, each)?;
+    let theirs = their_crowd(run, peers, theirs)?;
+    let head = ["", "processes", "pairs done", "lost", "timed out", "pairs/s", "p99 ms"];
+    let about = "Pairs of a question and its answer, by processes that stay, all on one item at once.";
+    let mut table = Table::new("Contention", about, &head);
+    table.line(ours.line("Querent"));
+    table.line(theirs.line("agentic-orchestrator"));
+    let Crowd { done, lost, timed_out, .. } = ours;
+    #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
+    let missing = (lost as u64 + timed_out) as f64;
+    let seen = format!("{done} done, {lost} lost, {timed_out} timed out, p99 {} ms", ours.p99());
+    Ok((Row::at_most("32 processes on one item: lost or timed out", missing, 0.0, seen), table))
+}
+
+fn our_crowd(run: &Path, each: usize) -> Outcome<Crowd> {
     let dir = scratch(run)?;
     project(&dir, 1)?;
     let mut processes: Vec<(Child, BufReader<_>)> = Vec::new();
@@ -110,53 +147,35 @@ fn crowd(run: &Path, peers: &Peers, each: usize, theirs: (usize, usize)) -> Outc
     for (child, _) in &mut processes {
         writeln!(child.stdin.as_mut().ok_or("no input")?, "go")?;
     }
-    let (mut done, mut timed_out, mut latencies) = (0, 0, Vec::new());
+    let (mut timed_out, mut latencies) = (0, Vec::new());
     for (_, output) in &mut processes {
         let said: Value = serde_json::from_str(&line(output)?)?;
         latencies.extend(said["latencies_us"].as_array().into_iter().flatten().filter_map(Value::as_u64));
         timed_out += said["timed_out"].as_u64().unwrap_or_default();
     }
-    done += latencies.len();
     let seconds = start.elapsed().as_secs_f64();
     for (mut child, _) in processes {
         child.kill()?;
         child.wait()?;
     }
+    let done = latencies.len();
     let lost = done.saturating_sub(answers_in(&dir)?);
+    Ok(Crowd { processes: PROCESSES, done, lost, timed_out, seconds, latencies })
+}
 
-    let (mut theirs, _) = peers.orchestrator(run, "aop-contend", "contend")?;
-    let their = theirs.cycles(their_processes, their_processes * their_each)?;
-    let number = |name: &str| their[name].as_u64().unwrap_or_default();
-    let their_latencies: Vec<u64> =
-        their["latencies_us"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
-    let head = ["", "processes", "pairs done", "lost", "timed out", "pairs/s", "p99 ms"];
-    let about = "Pairs of a question and its answer, by processes that stay, all on one item at once.";
-    let mut table = Table::new("Contention", about, &head);
-    #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
-    let rate = |done: usize, seconds: f64| format!("{:.0}", done as f64 / seconds);
-    let p99 = |latencies: &[u64]| format!("{:.1}", part(latencies, 99) / 1000.0);
-    table.line([
-        "Querent".to_owned(),
-        PROCESSES.to_string(),
-        done.to_string(),
-        lost.to_string(),
-        timed_out.to_string(),
-        rate(done, seconds),
-        p99(&latencies),
-    ]);
-    table.line([
-        "agentic-orchestrator".to_owned(),
-        their_processes.to_string(),
-        number("cycles").to_string(),
-        number("lost").to_string(),
-        number("timed_out").to_string(),
-        rate(their_latencies.len(), their["seconds"].as_f64().unwrap_or(f64::NAN)),
-        p99(&their_latencies),
-    ]);
-    #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
-    let missing = (lost as u64 + timed_out) as f64;
-    let seen = format!("{done} done, {lost} lost, {timed_out} timed out, p99 {} ms", p99(&latencies));
-    Ok((Row::at_most("32 processes on one item: lost or timed out", missing, 0.0, seen), table))
+fn their_crowd(run: &Path, peers: &Peers, (processes, each): (usize, usize)) -> Outcome<Crowd> {
+    let (mut driver, _) = peers.orchestrator(run, "aop-contend", "contend")?;
+    let said = driver.cycles(processes, processes * each)?;
+    let number = |name: &str| said[name].as_u64().unwrap_or_default();
+    let latencies = said["latencies_us"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+    Ok(Crowd {
+        processes,
+        done: usize::try_from(number("cycles"))?,
+        lost: usize::try_from(number("lost"))?,
+        timed_out: number("timed_out"),
+        seconds: said["seconds"].as_f64().unwrap_or(f64::NAN),
+        latencies,
+    })
 }
 
 /// One of the processes: says that it is ready, waits for a line, and tells how it went. It stays until it is killed.
