@@ -63,9 +63,8 @@ struct Last {
     alone: u32,
 }
 
-/// What must be synced so that the log is durable; nothing if it is. Also how other processes know that sync, unless none has written
-/// for a while: to tell each other takes several calls of the system.
-pub(crate) type Due = Option<(Arc<dyn DiskFile>, Option<Target>)>;
+/// What must be synced so that the log is durable; nothing if it is.
+pub(crate) type Due = Option<(Arc<dyn DiskFile>, Target)>;
 
 /// What the slate is about.
 #[derive(Serialize, Deserialize)]
@@ -96,9 +95,7 @@ impl Slate {
         self.commits = self.commits.saturating_add(u32::from(!lines.is_empty()));
         self.open(layout, &*segment);
         let in_log = Target { file: log.identity(), part: log.place.segment.into() };
-        let Some(Opened { file, identity, length, .. }) = &self.opened else {
-            return Ok(Some((segment, Some(in_log))));
-        };
+        let Some(Opened { file, identity, length, .. }) = &self.opened else { return Ok(Some((segment, in_log))) };
         let mut text = [0; HEAD_TEXT];
         let is_read = file.read_exact_at(&mut text, 0).is_ok();
         if text != self.head.0 {
@@ -111,15 +108,15 @@ impl Slate {
             room(*length, base, from, lines.len()).filter(|at| knows || is_there(&**file, base, from, *at))
         });
         if let (Some(base), Some(at)) = (base, at) {
-            let (due, target) = (Arc::clone(file), Target { file: *identity, part: base.seq });
+            let due = (Arc::clone(file), Target { file: *identity, part: base.seq });
             if self.write(base, last, log.place, lines, at).is_ok() {
-                return Ok(Some((due, Some(target).filter(|_| !self.is_alone()))));
+                return Ok(Some(due));
             }
             self.give_up();
-            return Ok(Some((segment, Some(in_log))));
+            return Ok(Some((segment, in_log)));
         }
         if lines.is_empty() {
-            return Ok(Some((segment, Some(in_log))));
+            return Ok(Some((segment, in_log)));
         }
         // From here on, whoever writes on it relies on this.
         segment.sync_data().map_err(Error::io("sync", &layout.segment(from.segment)))?;
@@ -158,11 +155,6 @@ impl Slate {
         block.drain(..block.len() / BLOCK * BLOCK);
         self.last = Some(Last { base, end, block, alone });
         Ok(())
-    }
-
-    /// Whether no other process has written for a while.
-    fn is_alone(&self) -> bool {
-        self.last.as_ref().is_some_and(|last| last.alone > self.options.after)
     }
 
     /// It cannot be relied on: the log is synced from now on.
