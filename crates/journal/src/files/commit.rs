@@ -233,6 +233,7 @@ impl Shared {
     fn sync_and_show(&self, pending: Pending<'_>) -> Result<(), Error> {
         let Pending { due, place, file, unshown, syncing, .. } = pending;
         let start = Instant::now();
+        let is_on_slate = due.as_ref().is_some_and(|(due, _)| !Arc::ptr_eq(due, &file));
         let done = match (due, self.syncs()) {
             (None, _) => Ok(()),
             (Some((due, target)), Some(syncs)) => syncs.sync(place.seq, target, || due.sync_data()),
@@ -245,7 +246,8 @@ impl Shared {
         }
         drop(syncing);
         if done.is_err() {
-            hold(&self.writer).slate.give_up();
+            let log_is_durable = is_on_slate && file.sync_data().is_ok();
+            hold(&self.writer).slate.give_up(log_is_durable);
         }
         done.map_err(Error::io("sync", &self.layout.journal()))
     }

@@ -112,8 +112,10 @@ impl Slate {
             if self.write(base, last, log.place, lines, at).is_ok() {
                 return Ok(Some(due));
             }
-            self.give_up();
-            return Ok(Some((segment, in_log)));
+            // What stands on it may stand nowhere else on the disk: the log goes first.
+            segment.sync_data().map_err(Error::io("sync", &layout.segment(from.segment)))?;
+            self.give_up(true);
+            return Ok(None);
         }
         if lines.is_empty() {
             return Ok(Some((segment, in_log)));
@@ -121,7 +123,7 @@ impl Slate {
         // From here on, whoever writes on it relies on this.
         segment.sync_data().map_err(Error::io("sync", &layout.segment(from.segment)))?;
         if write_head(&**file, &Head { base: log.place, boot: self.boot.clone() }).is_err() {
-            self.give_up();
+            self.give_up(true);
         }
         Ok(None)
     }
@@ -157,11 +159,16 @@ impl Slate {
         Ok(())
     }
 
-    /// It cannot be relied on: the log is synced from now on.
-    pub(crate) fn give_up(&mut self) {
+    /// It cannot be relied on: the log is synced from now on. Others must not rely on it either. But unless the log is durable
+    /// without it, what stands on it is kept, and only the end of its last line is wiped: so nobody writes on behind that.
+    pub(crate) fn give_up(&mut self, log_is_durable: bool) {
+        let last = self.last.take();
         if let Some(Opened { file, .. }) = self.opened.take() {
-            // Others must not rely on it either.
-            let _ = file.write_all_at(&[0; HEAD_TEXT], 0);
+            let _ = match last.and_then(|last| (HEAD as u64 + last.end.end).checked_sub(last.base.end + 1)) {
+                _ if log_is_durable => file.write_all_at(&[0; HEAD_TEXT], 0),
+                Some(end) => file.write_all_at(&[0], end),
+                None => Ok(()),
+            };
         }
         self.hopeless = true;
     }
