@@ -211,7 +211,7 @@ impl Shared {
         let (file, place) = (store.log().file(), store.log().place);
         let wrote = place != before;
         let unshown = store.unshown();
-        if let (true, Some(syncs), Some((_, target))) = (wrote, self.syncs(), &due) {
+        if let (true, Some(syncs), Some((_, Some(target)))) = (wrote, self.syncs(), &due) {
             syncs.wrote(place.seq, *target);
         }
         // The lines are in the log. From here on nothing may fail for the callers but the sync: the rest is derived.
@@ -236,8 +236,8 @@ impl Shared {
         let is_on_slate = due.as_ref().is_some_and(|(due, _)| !Arc::ptr_eq(due, &file));
         let done = match (due, self.syncs()) {
             (None, _) => Ok(()),
-            (Some((due, target)), Some(syncs)) => syncs.sync(place.seq, target, || due.sync_data()),
-            (Some((due, _)), None) => due.sync_data(),
+            (Some((due, Some(target))), Some(syncs)) => syncs.sync(place.seq, target, || due.sync_data()),
+            (Some((due, _)), _) => due.sync_data(),
         };
         self.is_slow.store(start.elapsed() > QUICK, Ordering::Relaxed);
         if done.is_ok() {

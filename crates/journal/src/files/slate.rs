@@ -63,8 +63,9 @@ struct Last {
     alone: u32,
 }
 
-/// What must be synced so that the log is durable; nothing if it is.
-pub(crate) type Due = Option<(Arc<dyn DiskFile>, Target)>;
+/// What must be synced so that the log is durable; nothing if it is. Also how other processes know that sync, unless none has written
+/// for a while: to tell each other takes several calls of the system.
+pub(crate) type Due = Option<(Arc<dyn DiskFile>, Option<Target>)>;
 
 /// What the slate is about.
 #[derive(Serialize, Deserialize)]
@@ -95,7 +96,9 @@ impl Slate {
         self.commits = self.commits.saturating_add(u32::from(!lines.is_empty()));
         self.open(layout, &*segment);
         let in_log = Target { file: log.identity(), part: log.place.segment.into() };
-        let Some(Opened { file, identity, length, .. }) = &self.opened else { return Ok(Some((segment, in_log))) };
+        let Some(Opened { file, identity, length, .. }) = &self.opened else {
+            return Ok(Some((segment, Some(in_log))));
+        };
         let mut text = [0; HEAD_TEXT];
         let is_read = file.read_exact_at(&mut text, 0).is_ok();
         if text != self.head.0 {
@@ -108,9 +111,9 @@ impl Slate {
             room(*length, base, from, lines.len()).filter(|at| knows || is_there(&**file, base, from, *at))
         });
         if let (Some(base), Some(at)) = (base, at) {
-            let due = (Arc::clone(file), Target { file: *identity, part: base.seq });
+            let (due, target) = (Arc::clone(file), Target { file: *identity, part: base.seq });
             if self.write(base, last, log.place, lines, at).is_ok() {
-                return Ok(Some(due));
+                return Ok(Some((due, Some(target).filter(|_| !self.is_alone()))));
             }
             // What stands on it may stand nowhere else on the disk: the log goes first.
             segment.sync_data().map_err(Error::io("sync", &layout.segment(from.segment)))?;
@@ -118,7 +121,7 @@ impl Slate {
             return Ok(None);
         }
         if lines.is_empty() {
-            return Ok(Some((segment, in_log)));
+            return Ok(Some((segment, Some(in_log))));
         }
         // From here on, whoever writes on it relies on this.
         segment.sync_data().map_err(Error::io("sync", &layout.segment(from.segment)))?;
@@ -157,6 +160,11 @@ impl Slate {
         block.drain(..block.len() / BLOCK * BLOCK);
         self.last = Some(Last { base, end, block, alone });
         Ok(())
+    }
+
+    /// Whether no other process has written for a while.
+    fn is_alone(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.alone > self.options.after)
     }
 
     /// It cannot be relied on: the log is synced from now on. Others must not rely on it either. But unless the log is durable

@@ -113,6 +113,22 @@ fn whoever_has_it_alone_writes_in_whole_blocks_and_others_go_on_where_it_ends() 
 }
 
 #[test]
+fn whoever_has_it_alone_tells_nobody_of_its_syncs_until_another_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (files, other) = (busy(dir.path()), Files::open(dir.path(), stays()));
+    let said = || fs::read(Layout::of(dir.path()).syncs()).unwrap();
+    let before = said();
+
+    ask(&files, "op-alone");
+    assert_eq!(said(), before);
+
+    ask(&other, "op-other");
+    let of_other = said();
+    ask(&files, "op-after");
+    assert!(of_other != before && said() != of_other, "it says so again");
+}
+
+#[test]
 fn after_lines_that_are_not_on_it_it_begins_anew() {
     let dir = tempfile::tempdir().unwrap();
     let files = busy(dir.path());

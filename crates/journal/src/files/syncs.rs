@@ -1,6 +1,7 @@
 //! Syncs that processes share. A sync of the log covers every line that was written before it, whoever wrote it; so of the
 //! processes that wait for one, one syncs for all. A small file says up to which line the log was written, and up to which it was
-//! synced; whoever syncs holds its lock. It is a help and no more: who cannot use it, or waits for too long, syncs by itself.
+//! synced; whoever syncs holds its lock. It is a help and no more: who cannot use it, waits for too long, or has the log to itself for a
+//! while, syncs by itself.
 
 use std::fs::TryLockError;
 use std::io;
