@@ -129,6 +129,20 @@ fn whoever_has_it_alone_tells_nobody_of_its_syncs_until_another_writes() {
 }
 
 #[test]
+fn a_slate_that_is_given_up_keeps_what_the_log_may_have_lost_and_nobody_writes_on_behind_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = busy(dir.path());
+    let before = noted(dir.path());
+
+    super::super::commit::hold(&files.shared.writer).slate.give_up(false);
+
+    let kept = noted(dir.path());
+    let count = |lines: &[u8]| lines.split_inclusive(|byte| *byte == b'\n').count();
+    assert!(before.starts_with(&kept) && count(&kept) == count(&before) - 1, "all but the last line");
+    begins_anew(&Files::open(dir.path(), stays()), dir.path());
+}
+
+#[test]
 fn after_lines_that_are_not_on_it_it_begins_anew() {
     let dir = tempfile::tempdir().unwrap();
     let files = busy(dir.path());
