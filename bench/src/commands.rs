@@ -9,11 +9,11 @@ use querent_core::{Action, Ask, Command, ItemId, Party, Via};
 use querent_hub::{Handle, Project};
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
 use crate::Outcome;
 use crate::measure::rate;
+use crate::process::one_thread;
 
 /// A project in `dir` with these items, each in the step of its engineer.
 pub(crate) fn project(dir: &Path, items: usize) -> Outcome<Project> {
@@ -76,10 +76,10 @@ pub(crate) fn ask_beside() -> Action {
     }
 }
 
-/// The rate of `clients` in this process, each on an item of its own: tasks of one runtime, as a server has them.
+/// The rate of `clients` in this process, each on an item of its own: tasks of one thread, as a server has them.
 pub(crate) fn rate_of_clients(project: &Project, clients: usize, each: usize) -> Outcome<f64> {
     let hub = Handle::stay(project, "bench")?;
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = one_thread()?;
     runtime.block_on(async {
         let (mut work, start) = (JoinSet::new(), Instant::now());
         for number in 1..=clients {

@@ -12,7 +12,7 @@ use querent_core::reply::{AnswerReply, AskReply};
 use querent_core::{Action, Party};
 use querent_hub::{Awaited, Handle, Project};
 use serde_json::{Value, json};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -20,6 +20,7 @@ use super::MOST_CLIENTS;
 use super::question::{ANSWER, ask};
 use crate::Outcome;
 use crate::commands::{accepted_later, project};
+use crate::process::one_thread;
 
 /// How long an answer may take before the run is given up.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -28,10 +29,10 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) fn drive(dir: &Path) -> Outcome<()> {
     project(dir, MOST_CLIENTS)?;
     let hub = Handle::stay(&Project::find(dir)?, "bench")?;
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = one_thread()?;
     // Whoever stays follows what happens.
     let _following = runtime.block_on(async { hub.follow(None) })?;
-    let setting = "A handle of the hub in the process of the clients, on the files engine; tasks of one process, each client on an item of its own.";
+    let setting = "A handle of the hub in the process of the clients, on the files engine; tasks of one thread, each client on an item of its own.";
     say(&json!({
         "ready": true, "name": "Querent, in process", "version": env!("CARGO_PKG_VERSION"), "durable": true, "setting": setting,
     }))?;
@@ -124,7 +125,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         project(dir.path(), 2).unwrap();
         let hub = Handle::stay(&Project::find(dir.path()).unwrap(), "bench").unwrap();
-        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = one_thread().unwrap();
 
         let said = run(&hub, &runtime, 2, 6).unwrap();
 
