@@ -96,9 +96,16 @@ impl Serialize for QuestionView<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         let q = self.question;
-        let mut map = serializer.serialize_map(None)?;
-        macro_rules! fields { ($($field:ident),*) => { $(map.serialize_entry(stringify!($field), &q.$field)?;)* } }
-        fields!(
+        macro_rules! fields {
+            ($($field:ident),*) => {{
+                // Whoever makes a value of it finds room for all of them at once.
+                let count = [$(stringify!($field)),*].len() + 1 + usize::from(self.with_thread);
+                let mut map = serializer.serialize_map(Some(count))?;
+                $(map.serialize_entry(stringify!($field), &q.$field)?;)*
+                map
+            }};
+        }
+        let mut map = fields!(
             id,
             item,
             from,
