@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use querent_core::{Action, Ask, Party, QuestionId};
 use querent_hub::{Handle, Project};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -154,6 +155,27 @@ fn initialized() -> String {
 pub(crate) fn call(id: usize, tool: &str, arguments: &Value) -> String {
     let params = json!({ "name": tool, "arguments": arguments });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+}
+
+/// A call whose client wants to be told what comes of it before it ends.
+pub(crate) fn call_with_progress(id: usize, tool: &str, arguments: &Value) -> String {
+    let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": id } });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+}
+
+/// The question that a call waits for, as it tells while it does.
+pub(crate) fn waited_for(message: &str) -> Outcome<String> {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        params: Params<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        message: &'a str,
+    }
+    let Message { params } = serde_json::from_str(message)?;
+    Ok(params.message.split(' ').next().unwrap_or_default().to_owned())
 }
 
 /// What a tool said, if it did not refuse.

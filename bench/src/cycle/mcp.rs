@@ -27,84 +27,50 @@ impl Whose {
         match self {
             Self::Ours => {
                 let item = (client + 1).to_string();
-                question::with(json!({ "item": item, "to": "architect", "prompt": prompt, "wait_seconds": 0 }))
+                question::with(json!({ "item": item, "to": "architect", "prompt": prompt, "wait_seconds": 50 }))
             }
             Self::FastMcp => json!({ "prompt": prompt, "options": OPTIONS }),
         }
     }
-
-    /// How it is waited for.
-    pub(super) fn wait(self, id: &Value) -> Value {
-        match self {
-            Self::Ours => json!({ "question_id": id, "wait_seconds": 50 }),
-            Self::FastMcp => json!({ "question_id": id }),
-        }
-    }
 }
 
-/// Both speak MCP, so what a cycle is does not depend on how they are reached.
-trait Talk: Send {
-    fn ask(&mut self, question: &Value) -> Outcome<Value>;
-    fn begin_to_wait(&mut self, wait: &Value) -> Outcome<()>;
-    fn answer(&mut self, answer: &Value) -> Outcome<()>;
-    fn woken(&mut self) -> Outcome<Value>;
-}
-
-fn cycle(talk: &mut dyn Talk, whose: Whose, client: usize) -> Outcome<()> {
-    let id = talk.ask(&whose.question(client))?["question_id"].clone();
-    talk.begin_to_wait(&whose.wait(&id))?;
-    talk.answer(&json!({ "question_id": id, "answer": ANSWER }))?;
-    let woken = talk.woken()?;
-    if woken["status"] == "answered" { Ok(()) } else { Err(format!("woken for nothing: {woken}").into()) }
-}
-
-/// The cycles of some clients.
-fn run(talks: &mut [Box<dyn Talk>], whose: Whose, cycles: usize) -> Outcome<Sample> {
-    share(talks.iter_mut().enumerate().map(|(number, talk)| client(&mut **talk, whose, number)).collect(), cycles)
-}
-
-fn client(talk: &mut dyn Talk, whose: Whose, number: usize) -> impl FnMut() -> Outcome<()> + Send {
-    move || cycle(talk, whose, number)
+/// The id of a question that was asked.
+pub(super) fn id_in(asked: &Value) -> Outcome<String> {
+    Ok(asked["question_id"].as_str().ok_or("no id")?.to_owned())
 }
 
 /// A process for who asks and waits, and another for who answers; of `FastMCP` both are the same one, which has it in memory.
 struct OverPipes {
     asker: stdio::Server,
     answerer: Option<stdio::Server>,
-    /// What came before it was asked for.
-    woken: Option<String>,
 }
 
-impl Talk for OverPipes {
-    fn ask(&mut self, question: &Value) -> Outcome<Value> {
-        self.asker.call("question_create", question)
+impl OverPipes {
+    fn cycle(&mut self, client: usize) -> Outcome<()> {
+        let woken = if self.answerer.is_some() { self.in_one_call(client)? } else { self.in_two_calls(client)? };
+        if woken["status"] == "answered" { Ok(()) } else { Err(format!("woken for nothing: {woken}").into()) }
     }
 
-    fn begin_to_wait(&mut self, wait: &Value) -> Outcome<()> {
-        self.asker.send(&crate::mcp::call(WAITS, "await_answer", wait))
+    /// Asks and waits in one call, which tells the question's id while it waits.
+    fn in_one_call(&mut self, client: usize) -> Outcome<Value> {
+        let question = Whose::Ours.question(client);
+        self.asker.send(&crate::mcp::call_with_progress(WAITS, "question_create", &question))?;
+        let id = crate::mcp::waited_for(&self.asker.line()?)?;
+        let answerer = self.answerer.as_mut().ok_or("nobody answers")?;
+        answerer.call("question_answer", &json!({ "question_id": id, "answer": ANSWER }))?;
+        crate::mcp::said(&self.asker.line()?)
     }
 
-    fn answer(&mut self, answer: &Value) -> Outcome<()> {
-        if let Some(answerer) = &mut self.answerer {
-            return answerer.call("question_answer", answer).map(drop);
-        }
-        self.asker.send(&crate::mcp::call(1, "question_answer", answer))?;
+    fn in_two_calls(&mut self, client: usize) -> Outcome<Value> {
+        let id = id_in(&self.asker.call("question_create", &Whose::FastMcp.question(client))?)?;
+        self.asker.send(&crate::mcp::call(WAITS, "await_answer", &json!({ "question_id": id })))?;
+        let answer = json!({ "question_id": id, "answer": ANSWER });
+        self.asker.send(&crate::mcp::call(1, "question_answer", &answer))?;
         // Either of the two may reply first.
-        loop {
-            let line = self.asker.line()?;
-            if line.contains(&format!("\"id\":{WAITS}")) {
-                self.woken = Some(line);
-            } else {
-                return crate::mcp::said(&line).map(drop);
-            }
-        }
-    }
-
-    fn woken(&mut self) -> Outcome<Value> {
-        match self.woken.take() {
-            Some(line) => crate::mcp::said(&line),
-            None => crate::mcp::said(&self.asker.line()?),
-        }
+        let replies = [self.asker.line()?, self.asker.line()?];
+        let is_woken = |line: &&String| line.contains(&format!("\"id\":{WAITS}"));
+        crate::mcp::said(replies.iter().find(|it| !is_woken(it)).ok_or("no reply to the answer")?)?;
+        crate::mcp::said(replies.iter().find(is_woken).ok_or("nobody was woken")?)
     }
 }
 
@@ -113,7 +79,7 @@ const WAITS: usize = 7;
 
 /// Servers on pipes, a new set for each client.
 pub(crate) struct McpOverPipes {
-    talks: Vec<Box<dyn Talk>>,
+    talks: Vec<OverPipes>,
     dir: PathBuf,
     whose: Program,
 }
@@ -136,7 +102,7 @@ impl McpOverPipes {
         Ok(Self { talks: Vec::new(), dir: scratch(run)?, whose: Program::FastMcp(python, program, version) })
     }
 
-    fn talk(&self) -> Outcome<Box<dyn Talk>> {
+    fn talk(&self) -> Outcome<OverPipes> {
         let (asker, answerer) = match &self.whose {
             Program::FastMcp(python, program, _) => {
                 (stdio::Server::start(python, &[program, "stdio"], &self.dir)?, None)
@@ -146,7 +112,7 @@ impl McpOverPipes {
                 (of("engineer")?, Some(of("architect")?))
             }
         };
-        Ok(Box::new(OverPipes { asker, answerer, woken: None }))
+        Ok(OverPipes { asker, answerer })
     }
 }
 
@@ -158,7 +124,8 @@ impl Subject for McpOverPipes {
                 name: "Querent, MCP on stdio".to_owned(),
                 version: version().to_owned(),
                 durable: true,
-                setting: "`querent mcp` as it comes: a process for who asks and waits and one for who answers, for each client."
+                setting: "`querent mcp` as it comes: a process for who asks and waits, in one call, and one for who answers, \
+                    for each client."
                     .to_owned(),
             },
             Program::FastMcp(.., version) => About {
@@ -175,11 +142,8 @@ impl Subject for McpOverPipes {
         while self.talks.len() < clients {
             self.talks.push(self.talk()?);
         }
-        let whose = match &self.whose {
-            Program::Ours(_) => Whose::Ours,
-            Program::FastMcp(..) => Whose::FastMcp,
-        };
-        run(&mut self.talks[..clients], whose, cycles)
+        let talks = self.talks[..clients].iter_mut().enumerate();
+        share(talks.map(|(number, talk)| move || talk.cycle(number)).collect(), cycles)
     }
 
     fn project(&self) -> Option<&Path> {

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use super::MOST_CLIENTS;
-use super::mcp::Whose;
+use super::mcp::{Whose, id_in};
 use super::question::ANSWER;
 use super::subject::{About, Sample, Subject, answers_in, share_here};
 use crate::Outcome;
@@ -16,19 +16,25 @@ use crate::process::{one_thread, version};
 use crate::rows::scratch;
 use crate::served::Server;
 
-/// One asks, one waits and one answers, each on a connection of its own.
+/// One asks and waits, and one answers, each on a connection of its own.
 struct OverHttp {
     asker: http::Client,
-    waiter: http::Client,
     answerer: http::Client,
 }
 
 impl OverHttp {
     async fn cycle(&mut self, whose: Whose, client: usize) -> Outcome<()> {
-        let id = self.asker.call("question_create", &whose.question(client)).await?["question_id"].clone();
-        self.waiter.begin("await_answer", &whose.wait(&id)).await?;
+        let question = whose.question(client);
+        let id = match whose {
+            Whose::Ours => self.asker.begin_to_wait("question_create", &question).await?,
+            Whose::FastMcp => {
+                let id = id_in(&self.asker.call("question_create", &question).await?)?;
+                self.asker.begin("await_answer", &json!({ "question_id": id })).await?;
+                id
+            }
+        };
         self.answerer.call("question_answer", &json!({ "question_id": id, "answer": ANSWER })).await?;
-        let woken = self.waiter.end().await?;
+        let woken = self.asker.end().await?;
         if woken["status"] == "answered" { Ok(()) } else { Err(format!("woken for nothing: {woken}").into()) }
     }
 }
@@ -65,16 +71,20 @@ impl Subject for McpOverHttp {
                 name: "Querent, MCP over HTTP".to_owned(),
                 version: version().to_owned(),
                 durable: true,
-                setting: "`querent serve` as it comes; who asks, who waits and who answers have a session each."
-                    .to_owned(),
+                setting:
+                    "`querent serve` as it comes; a client asks and waits in one call, which tells the question's id \
+                    while it waits; who answers has a session of its own."
+                        .to_owned(),
             },
             Whose::FastMcp => About {
                 key: "fastmcp-http",
                 name: "FastMCP over HTTP".to_owned(),
                 version: self.fastmcp.clone(),
                 durable: false,
-                setting: "Questions in memory; json_response=True, uvloop and httptools; sessions as for Querent."
-                    .to_owned(),
+                setting:
+                    "Questions in memory; json_response=True, uvloop and httptools; a client asks in one call and \
+                    waits in another; sessions as for Querent."
+                        .to_owned(),
             },
         }
     }
@@ -90,7 +100,6 @@ impl Subject for McpOverHttp {
             for number in 0..clients {
                 let mut talk = OverHttp {
                     asker: http::Client::connect(port, asker).await?,
-                    waiter: http::Client::connect(port, asker).await?,
                     answerer: http::Client::connect(port, answerer).await?,
                 };
                 connected.push(async move || talk.cycle(whose, number).await);

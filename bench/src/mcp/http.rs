@@ -14,6 +14,17 @@ pub(crate) struct Client {
     path: &'static str,
     port: u16,
     session: Option<String>,
+    /// What has come of the reply that is read.
+    reply: Option<Reply>,
+}
+
+/// A reply, as far as it has come.
+struct Reply {
+    status: String,
+    /// How long it is, if it comes as one piece.
+    length: usize,
+    chunked: bool,
+    body: Vec<u8>,
 }
 
 impl Client {
@@ -21,7 +32,7 @@ impl Client {
     pub(crate) async fn connect(port: u16, path: &'static str) -> Outcome<Self> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
         stream.set_nodelay(true)?;
-        let mut client = Self { stream: BufReader::new(stream), path, port, session: None };
+        let mut client = Self { stream: BufReader::new(stream), path, port, session: None, reply: None };
         client.post(&super::initialize()).await?;
         client.post(&super::initialized()).await?;
         Ok(client)
@@ -36,6 +47,21 @@ impl Client {
     /// Calls a tool; what it says is read later.
     pub(crate) async fn begin(&mut self, tool: &str, arguments: &Value) -> Outcome<()> {
         self.send(&super::call(1, tool, arguments)).await
+    }
+
+    /// Calls a tool that waits for a question, and says for which; what the tool says is read later.
+    pub(crate) async fn begin_to_wait(&mut self, tool: &str, arguments: &Value) -> Outcome<String> {
+        self.send(&super::call_with_progress(1, tool, arguments)).await?;
+        loop {
+            let is_over = !self.read_on().await?;
+            let body = str::from_utf8(&self.reply.as_ref().ok_or("no reply")?.body)?;
+            if let Some(progress) = last_data(body).filter(|it| it.contains("\"notifications/progress\"")) {
+                return super::waited_for(progress);
+            }
+            if is_over {
+                return Err(format!("it did not wait: {body}").into());
+            }
+        }
     }
 
     /// What the tool says that was called.
@@ -62,9 +88,47 @@ impl Client {
 
     /// The reply to a message is the last line of data, whether it comes as a stream of events or as one piece.
     async fn reply(&mut self) -> Outcome<String> {
-        let body = self.body().await?;
-        let data = body.lines().rev().find_map(|line| line.strip_prefix("data:").map(str::trim));
-        Ok(data.unwrap_or(&body).to_owned())
+        while self.read_on().await? {}
+        let Reply { status, body, .. } = self.reply.take().ok_or("no reply")?;
+        let body = String::from_utf8(body)?;
+        if status.split(' ').nth(1).is_some_and(|code| code.starts_with('2')) {
+            Ok(last_data(&body).unwrap_or(&body).to_owned())
+        } else {
+            Err(format!("{status}: {body}").into())
+        }
+    }
+
+    /// Reads the next piece of the reply; false if that was the last.
+    async fn read_on(&mut self) -> Outcome<bool> {
+        let mut reply = match self.reply.take() {
+            Some(reply) => reply,
+            None => self.head().await?,
+        };
+        let size = if reply.chunked { usize::from_str_radix(&self.line().await?, 16)? } else { reply.length };
+        let begin = reply.body.len();
+        reply.body.resize(begin + size, 0);
+        self.stream.read_exact(&mut reply.body[begin..]).await?;
+        if reply.chunked {
+            self.line().await?;
+        }
+        let is_more = reply.chunked && size > 0;
+        self.reply = Some(reply);
+        Ok(is_more)
+    }
+
+    async fn head(&mut self) -> Outcome<Reply> {
+        let status = self.line().await?;
+        let mut reply = Reply { status, length: 0, chunked: false, body: Vec::new() };
+        loop {
+            let header = self.line().await?;
+            let Some((name, value)) = header.split_once(':') else { return Ok(reply) };
+            match (name.to_ascii_lowercase().as_str(), value.trim()) {
+                ("content-length", value) => reply.length = value.parse()?,
+                ("transfer-encoding", value) => reply.chunked = value == "chunked",
+                ("mcp-session-id", value) => self.session = Some(value.to_owned()),
+                _ => {}
+            }
+        }
     }
 
     async fn line(&mut self) -> Outcome<String> {
@@ -75,40 +139,9 @@ impl Client {
         line.truncate(line.trim_end().len());
         Ok(line)
     }
+}
 
-    async fn body(&mut self) -> Outcome<String> {
-        let status = self.line().await?;
-        let (mut length, mut chunked) = (0, false);
-        loop {
-            let header = self.line().await?;
-            let Some((name, value)) = header.split_once(':') else { break };
-            match (name.to_ascii_lowercase().as_str(), value.trim()) {
-                ("content-length", value) => length = value.parse()?,
-                ("transfer-encoding", value) => chunked = value == "chunked",
-                ("mcp-session-id", value) => self.session = Some(value.to_owned()),
-                _ => {}
-            }
-        }
-        let mut body = Vec::new();
-        while chunked {
-            let size = usize::from_str_radix(&self.line().await?, 16)?;
-            self.piece(size, &mut body).await?;
-            self.line().await?;
-            chunked = size > 0;
-        }
-        self.piece(length, &mut body).await?;
-        let body = String::from_utf8(body)?;
-        if status.split(' ').nth(1).is_some_and(|code| code.starts_with('2')) {
-            Ok(body)
-        } else {
-            Err(format!("{status}: {body}").into())
-        }
-    }
-
-    async fn piece(&mut self, size: usize, body: &mut Vec<u8>) -> Outcome<()> {
-        let begin = body.len();
-        body.resize(begin + size, 0);
-        self.stream.read_exact(&mut body[begin..]).await?;
-        Ok(())
-    }
+/// The last line of data of a stream of events.
+fn last_data(events: &str) -> Option<&str> {
+    events.lines().rev().find_map(|line| line.strip_prefix("data:").map(str::trim))
 }

@@ -38,6 +38,29 @@ fn an_agent_asks_a_person_answers_elsewhere_and_the_waiting_call_returns_it() {
 }
 
 #[test]
+fn a_call_that_asks_and_waits_tells_at_once_what_it_waits_for() {
+    for era in [Era::Sessions, Era::Discover] {
+        let project = Project::new();
+        let mut client = Client::start(&project, &["--agent", "engineer"], era, json!({}));
+        let mut arguments = question();
+        arguments["wait_seconds"] = json!(50);
+
+        let asked = client.request(
+            "tools/call",
+            json!({ "name": "question_create", "arguments": arguments, "_meta": { "progressToken": "tea" } }),
+        );
+        let told = client.next();
+        project.ok(&["answer", "CLR-42-001", "--answer", "redis"]);
+
+        assert_eq!(told["method"], "notifications/progress");
+        assert_eq!(told["params"]["progressToken"], "tea");
+        assert_eq!(told["params"]["message"], "CLR-42-001 waits for its answer");
+        assert_eq!(client.reply(asked)["result"]["structuredContent"]["answer"]["value"], "redis");
+        client.close();
+    }
+}
+
+#[test]
 fn the_same_call_sent_again_asks_once_and_reports_the_question_as_it_is() {
     let project = Project::new();
     let mut client = Client::engineer(&project);

@@ -7,7 +7,7 @@ use querent_core::{Question, QuestionId, Status};
 use querent_hub::Awaited;
 use rmcp::model::ProgressNotificationParam;
 use serde_json::Value;
-use tokio::time::{Instant, interval_at};
+use tokio::time::{Instant, interval};
 
 use super::call::{Call, cancelled};
 use super::elicitation::{self, Offer};
@@ -16,7 +16,7 @@ use super::tasks;
 
 /// The longest wait of one call: clients end theirs after 60 seconds.
 pub(crate) const MOST_SECONDS: u32 = 50;
-/// How often a waiting call shows that it lives.
+/// How often a waiting call shows that it lives, from its beginning on: what it asks is then known by its id.
 const PROGRESS: Duration = Duration::from_secs(5);
 
 /// How long a call waits.
@@ -69,7 +69,7 @@ async fn until_settled(
     let hub = call.server.hub();
     let mut settled = pin!(hub.await_answer(id, Some(patience.0)));
     let start = Instant::now();
-    let mut tick = interval_at(start + PROGRESS, PROGRESS);
+    let mut tick = interval(PROGRESS);
     loop {
         tokio::select! {
             awaited = &mut settled => {
@@ -87,7 +87,7 @@ async fn until_settled(
     }
 }
 
-/// Tells a client that asked for it how long the wait has taken. Some clients take it for life, so it is worth sending.
+/// Tells a client that asked for it what it waits for, and how long it has. Some clients take it for life, so it is worth sending.
 async fn progress(call: &Call, id: &QuestionId, waited: Duration, patience: Patience) {
     if let Some(token) = call.context.meta.get_progress_token() {
         let param = ProgressNotificationParam::new(token, waited.as_secs_f64().round())
