@@ -1,5 +1,5 @@
 //! A call of MCP is answered by a stream, which may be long. Most are over at once: those are sent in one piece, so that a client is
-//! not woken for the beginning of what it waits for.
+//! not woken for the beginning of what it waits for. What it is told before the reply it is told at once.
 
 use std::time::Duration;
 
@@ -12,6 +12,10 @@ use tokio::time::timeout;
 /// How long the beginning of a stream waits for its end.
 const LONGEST: Duration = Duration::from_millis(20);
 
+/// Where a message names its method: among the first of its bytes.
+const METHOD: &[u8] = b"\"method\":";
+const HEAD: usize = 64;
+
 /// The same reply, in one piece if it is over soon.
 pub(super) async fn linger(reply: Response) -> Response {
     let is_stream = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it.as_bytes() == b"text/event-stream");
@@ -20,16 +24,29 @@ pub(super) async fn linger(reply: Response) -> Response {
     }
     let (head, body) = reply.into_parts();
     let (mut rest, mut first) = (body.into_data_stream(), Vec::new());
-    let all = timeout(LONGEST, async {
+    let is_over = timeout(LONGEST, async {
         while let Some(Ok(piece)) = rest.next().await {
             first.extend_from_slice(&piece);
+            if tells(&piece) {
+                return false;
+            }
         }
+        true
     });
-    let body = match all.await {
-        Ok(()) => Body::from(first),
-        Err(_) => Body::from_stream(stream::iter((!first.is_empty()).then(|| Ok(Bytes::from(first)))).chain(rest)),
+    let body = match is_over.await {
+        Ok(true) => Body::from(first),
+        Ok(false) | Err(_) => {
+            Body::from_stream(stream::iter((!first.is_empty()).then(|| Ok(Bytes::from(first)))).chain(rest))
+        }
     };
     Response::from_parts(head, body)
+}
+
+/// Whether these events tell a client something before its reply: a message that names its method, as a reply does not.
+fn tells(events: &[u8]) -> bool {
+    let data = events.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
+    let mut heads = data.map(|message| &message[..message.len().min(HEAD)]);
+    heads.any(|head| head.windows(METHOD.len()).any(|it| it == METHOD))
 }
 
 #[cfg(test)]
@@ -77,6 +94,17 @@ mod tests {
         assert_eq!(body.next().await.unwrap().unwrap(), "goes on");
         drop(say);
         assert!(body.next().await.is_none());
+    }
+
+    #[test]
+    fn what_comes_before_the_reply_is_not_held_back() {
+        let told = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":0}}"#;
+        let asked = r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}"#;
+        let said = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\"method\":"}]}}"#;
+
+        for (message, goes_at_once) in [(told, true), (asked, true), (said, false), ("", false)] {
+            assert_eq!(tells(format!("id: 1\nretry: 3000\ndata: {message}\n\n").as_bytes()), goes_at_once, "{message}");
+        }
     }
 
     #[tokio::test]

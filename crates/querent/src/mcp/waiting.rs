@@ -7,7 +7,7 @@ use querent_core::{Question, QuestionId, Status};
 use querent_hub::Awaited;
 use rmcp::model::ProgressNotificationParam;
 use serde_json::Value;
-use tokio::time::{Instant, interval};
+use tokio::time::{Instant, interval_at};
 
 use super::call::{Call, cancelled};
 use super::elicitation::{self, Offer};
@@ -16,7 +16,7 @@ use super::tasks;
 
 /// The longest wait of one call: clients end theirs after 60 seconds.
 pub(crate) const MOST_SECONDS: u32 = 50;
-/// How often a waiting call shows that it lives, from its beginning on: what it asks is then known by its id.
+/// How often a waiting call shows that it lives.
 const PROGRESS: Duration = Duration::from_secs(5);
 
 /// How long a call waits.
@@ -69,7 +69,9 @@ async fn until_settled(
     let hub = call.server.hub();
     let mut settled = pin!(hub.await_answer(id, Some(patience.0)));
     let start = Instant::now();
-    let mut tick = interval(PROGRESS);
+    let mut tick = interval_at(start + PROGRESS, PROGRESS);
+    // From now on who asked and waits in one call knows the question by its id.
+    Box::pin(progress(call, id, Duration::ZERO, patience)).await;
     loop {
         tokio::select! {
             awaited = &mut settled => {
