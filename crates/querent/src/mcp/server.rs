@@ -14,6 +14,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
+use tokio::sync::{Mutex as Turns, MutexGuard as Turn};
 
 use super::call::Call;
 use super::caller::Caller;
@@ -28,6 +29,8 @@ pub(crate) struct Server {
     inner: Arc<Inner>,
     /// What this client wants to be told.
     watched: Arc<Watched>,
+    /// Held while this client is sent a sign of life of a call that waits.
+    sign: Arc<Turns<()>>,
 }
 
 struct Inner {
@@ -56,12 +59,12 @@ impl Server {
     pub(crate) fn new(hub: Handle, project: Project, caller: Caller) -> Self {
         let (begun, put_away, cancelled) = (Mutex::default(), Mutex::default(), Mutex::default());
         let inner = Inner { hub, project, caller, seal: OnceLock::new(), begun, put_away, cancelled };
-        Self { inner: Arc::new(inner), watched: Arc::default() }
+        Self { inner: Arc::new(inner), watched: Arc::default(), sign: Arc::default() }
     }
 
     /// The same server for another of its clients.
     pub(crate) fn for_client(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner), watched: Arc::default() }
+        Self { inner: Arc::clone(&self.inner), watched: Arc::default(), sign: Arc::default() }
     }
 
     pub(crate) fn caller(&self) -> &Caller {
@@ -122,6 +125,12 @@ impl Server {
     /// What the client wants to be told.
     pub(crate) fn watched(&self) -> &Watched {
         &self.watched
+    }
+
+    /// Waits until no other call shows this client that it lives: where a client does not listen, thousands may want to, and
+    /// each takes memory until it is heard.
+    pub(crate) async fn turn(&self) -> Turn<'_, ()> {
+        self.sign.lock().await
     }
 
     /// Whether the client of a task waits no longer.

@@ -71,7 +71,7 @@ async fn until_settled(
     let start = Instant::now();
     let mut tick = interval_at(start + PROGRESS, PROGRESS);
     // From now on who asked and waits in one call knows the question by its id.
-    Box::pin(progress(call, id, Duration::ZERO, patience)).await;
+    show_life(call, id, Duration::ZERO, patience).await;
     loop {
         tokio::select! {
             awaited = &mut settled => {
@@ -80,7 +80,7 @@ async fn until_settled(
                 };
             }
             () = call.context.ct.cancelled() => return Err(cancelled()),
-            _ = tick.tick() => Box::pin(progress(call, id, start.elapsed(), patience)).await,
+            _ = tick.tick() => show_life(call, id, start.elapsed(), patience).await,
             said = Offer::said(offer) => {
                 *offer = None;
                 Box::pin(elicitation::heard(call, id, said)).await?;
@@ -90,14 +90,14 @@ async fn until_settled(
 }
 
 /// Tells a client that asked for it what it waits for, and how long it has. Some clients take it for life, so it is worth sending.
-async fn progress(call: &Call, id: &QuestionId, waited: Duration, patience: Patience) {
-    if let Some(token) = call.context.meta.get_progress_token() {
-        let param = ProgressNotificationParam::new(token, waited.as_secs_f64().round())
-            .with_total(patience.0.as_secs_f64())
-            .with_message(format!("{id} waits for its answer"));
-        // A client that is gone will not miss it.
-        let _ = call.context.peer.notify_progress(param).await;
-    }
+async fn show_life(call: &Call, id: &QuestionId, waited: Duration, patience: Patience) {
+    let Some(token) = call.context.meta.get_progress_token() else { return };
+    let _turn = call.server.turn().await;
+    let param = ProgressNotificationParam::new(token, waited.as_secs_f64().round())
+        .with_total(patience.0.as_secs_f64())
+        .with_message(format!("{id} waits for its answer"));
+    // A client that is gone will not miss it.
+    let _ = Box::pin(call.context.peer.notify_progress(param)).await;
 }
 
 /// What to do about a question that is still open.
