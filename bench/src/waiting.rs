@@ -9,7 +9,7 @@ use querent_hub::{Handle, Project};
 use serde_json::{Value, json};
 
 use crate::Outcome;
-use crate::mcp::{answer, stdio};
+use crate::mcp::{answer, call_with_progress, stdio};
 use crate::measure::part;
 use crate::process::querent;
 use crate::report::Table;
@@ -81,6 +81,5 @@ fn wait(run: &Path, count: usize) -> Outcome<(f64, Vec<u64>)> {
 
 fn begin(server: &mut stdio::Server, number: usize, id: &QuestionId) -> Outcome<()> {
     let arguments = json!({ "question_id": id, "wait_seconds": 50 });
-    let params = json!({ "name": "await_answer", "arguments": arguments, "_meta": { "progressToken": number } });
-    server.send(&json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params }).to_string())
+    server.send(&call_with_progress(number, "await_answer", &arguments))
 }

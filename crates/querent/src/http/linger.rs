@@ -52,6 +52,7 @@ fn tells(events: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use axum::body::HttpBody as _;
+    use futures_util::FutureExt;
     use tokio::sync::mpsc;
 
     use super::*;
@@ -96,14 +97,17 @@ mod tests {
         assert!(body.next().await.is_none());
     }
 
-    #[test]
-    fn what_comes_before_the_reply_is_not_held_back() {
-        let told = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":0}}"#;
-        let asked = r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}"#;
-        let said = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\"method\":"}]}}"#;
+    #[tokio::test]
+    async fn what_comes_before_the_reply_is_not_held_back() {
+        let told = "id: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{}}\n\n";
+        let asked = "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\",\"params\":{}}\n\n";
+        let said = r#"data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\"method\":"}]}}"#;
 
-        for (message, goes_at_once) in [(told, true), (asked, true), (said, false), ("", false)] {
-            assert_eq!(tells(format!("id: 1\nretry: 3000\ndata: {message}\n\n").as_bytes()), goes_at_once, "{message}");
+        for (events, goes_at_once) in [(told, true), (asked, true), (said, false), ("data: \nretry: 3000\n\n", false)] {
+            let (say, reply) = open();
+            say.send(events).unwrap();
+
+            assert_eq!(linger(reply).now_or_never().is_some(), goes_at_once, "{events}");
         }
     }
 

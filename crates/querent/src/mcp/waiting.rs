@@ -1,5 +1,7 @@
 //! Waiting for an answer inside a call: below the client's own limit, with signs of life, and woken by whoever answers.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -68,10 +70,7 @@ async fn until_settled(
 ) -> Result<(), Halt> {
     let hub = call.server.hub();
     let mut settled = pin!(hub.await_answer(id, Some(patience.0)));
-    let start = Instant::now();
-    let mut tick = interval_at(start + PROGRESS, PROGRESS);
-    // From now on who asked and waits in one call knows the question by its id.
-    show_life(call, id, Duration::ZERO, patience).await;
+    let mut alive = pin!(show_life(call, id, patience));
     loop {
         tokio::select! {
             awaited = &mut settled => {
@@ -80,7 +79,7 @@ async fn until_settled(
                 };
             }
             () = call.context.ct.cancelled() => return Err(cancelled()),
-            _ = tick.tick() => show_life(call, id, start.elapsed(), patience).await,
+            never = &mut alive => match never {},
             said = Offer::said(offer) => {
                 *offer = None;
                 Box::pin(elicitation::heard(call, id, said)).await?;
@@ -89,15 +88,22 @@ async fn until_settled(
     }
 }
 
-/// Tells a client that asked for it what it waits for, and how long it has. Some clients take it for life, so it is worth sending.
-async fn show_life(call: &Call, id: &QuestionId, waited: Duration, patience: Patience) {
-    let Some(token) = call.context.meta.get_progress_token() else { return };
-    let _turn = call.server.turn().await;
-    let param = ProgressNotificationParam::new(token, waited.as_secs_f64().round())
-        .with_total(patience.0.as_secs_f64())
-        .with_message(format!("{id} waits for its answer"));
-    // A client that is gone will not miss it.
-    let _ = Box::pin(call.context.peer.notify_progress(param)).await;
+/// Tells a client that asked for it what it waits for, and for how long already: at once, so that whoever asks and waits in one call
+/// knows the question by its id, and again and again. Some clients take it for life.
+async fn show_life(call: &Call, id: &QuestionId, patience: Patience) -> Infallible {
+    let Some(token) = call.context.meta.get_progress_token() else { return pending().await };
+    let start = Instant::now();
+    let mut tick = interval_at(start + PROGRESS, PROGRESS);
+    loop {
+        let turn = call.server.turn().await;
+        let param = ProgressNotificationParam::new(token.clone(), start.elapsed().as_secs_f64().round())
+            .with_total(patience.0.as_secs_f64())
+            .with_message(format!("{id} waits for its answer"));
+        // A client that is gone will not miss it.
+        let _ = Box::pin(call.context.peer.notify_progress(param)).await;
+        drop(turn);
+        tick.tick().await;
+    }
 }
 
 /// What to do about a question that is still open.
