@@ -5,9 +5,11 @@
 
 mod words;
 
+use std::cell::OnceCell;
+
 use crate::answer::Expected;
 use crate::question::{Category, Choice, Fallback, Kind, Question};
-use words::{Word, last_question, questions, unquoted, words};
+use words::{Word, has_more_words_than, has_word, last_question, questions, unquoted, words};
 
 /// What would have made this question easier to answer, a sentence each; empty if all is well.
 pub fn advice(question: &Question) -> Vec<String> {
@@ -37,7 +39,8 @@ struct Prompt<'a> {
     question: &'a Question,
     /// The prompt without quotations.
     text: &'a str,
-    words: Vec<Word<'a>>,
+    /// Its words, once somebody needs them: most prompts show sooner that all is well.
+    words: OnceCell<Vec<Word<'a>>>,
     has_context: bool,
 }
 
@@ -72,10 +75,8 @@ const PHRASES: &[(&[&str], Points)] = &[
     (&["this", "one"], Points::Bare),
 ];
 
-/// Whether one of them ends with this word.
-fn may_end_phrase(word: &str) -> bool {
-    matches!(word, "above" | "previous" | "earlier" | "before" | "time" | "discussed" | "mentioned" | "one")
-}
+/// What they end with.
+const ENDS: &[&str] = &["above", "previous", "earlier", "before", "time", "discussed", "mentioned", "one"];
 
 /// Things that a question must name, with the article that claims that the reader knows which.
 const THINGS: &[&str] = &["file", "error", "function", "test", "bug", "script", "exception"];
@@ -97,7 +98,11 @@ const SHORT: usize = 12;
 
 impl<'a> Prompt<'a> {
     fn new(question: &'a Question, text: &'a str, has_context: bool) -> Self {
-        Self { question, words: words(text), text, has_context }
+        Self { question, text, words: OnceCell::new(), has_context }
+    }
+
+    fn words(&self) -> &[Word<'a>] {
+        self.words.get_or_init(|| words(self.text))
     }
 
     fn advice(&self) -> impl Iterator<Item = String> + use<> {
@@ -105,12 +110,11 @@ impl<'a> Prompt<'a> {
     }
 
     fn of_pointing(&self) -> Option<String> {
-        // In a text of several lines the lines before may be what is meant.
-        let first_line = &self.words[..self.words.partition_point(|word| word.line == 0)];
-        // Most texts have none of the words that a phrase may end with.
-        if !first_line.iter().any(|word| may_end_phrase(&word.text)) {
+        if !has_word(self.text, ENDS) {
             return None;
         }
+        // In a text of several lines the lines before may be what is meant.
+        let first_line = &self.words()[..self.words().partition_point(|word| word.line == 0)];
         let found = PHRASES.iter().find(|(phrase, points)| {
             (0..first_line.len()).any(|at| is_at(first_line, at, phrase) && points.fits(first_line, at, phrase.len()))
         });
@@ -122,8 +126,9 @@ impl<'a> Prompt<'a> {
     fn of_things(&self) -> Option<String> {
         let explained = self.has_context
             || self.question.details.is_some()
-            || self.words.len() > SHORT
-            || self.words.iter().any(|word| word.is_name || EXPLAINS.contains(&word.text.as_ref()));
+            || has_more_words_than(SHORT, self.text)
+            || self.words().len() > SHORT
+            || self.words().iter().any(|word| word.is_name || EXPLAINS.contains(&word.text.as_ref()));
         if explained {
             return None;
         }
@@ -132,14 +137,14 @@ impl<'a> Prompt<'a> {
         if topic.iter().any(|word| word.is_name) {
             return None;
         }
-        let clause = self.words.iter().position(|word| word.ends).map_or(0, |last| last + 1);
-        let [article, thing] = self.words[..clause].array_windows().find(|[article, thing]| {
+        let clause = self.words().iter().position(|word| word.ends).map_or(0, |last| last + 1);
+        let [article, thing] = self.words()[..clause].array_windows().find(|[article, thing]| {
             ARTICLES.contains(&article.text.as_ref()) && THINGS.contains(&thing.text.as_ref())
         })?;
-        let at = self.words.iter().position(|word| std::ptr::eq(word, article))?;
+        let at = self.words().iter().position(|word| std::ptr::eq(word, article))?;
         let in_topic = topic.len() > 1 && topic.iter().any(|word| word.text == thing.text);
         let (article, thing) = (&article.text, &thing.text);
-        (!in_topic && Points::Bare.fits(&self.words, at, 2))
+        (!in_topic && Points::Bare.fits(self.words(), at, 2))
             .then(|| format!("say which {thing}: the reader has not seen the one that \"{article} {thing}\" means"))
     }
 
@@ -165,7 +170,7 @@ impl<'a> Prompt<'a> {
         let which = |[which, of, those]: &[Word<'_>; 3]| {
             which.text == "which" && of.text == "of" && THOSE.contains(&those.text.as_ref())
         };
-        if self.words.array_windows().any(which) {
+        if self.words().array_windows().any(which) {
             return true;
         }
         let Some(sentence) = last_question(self.text) else { return false };

@@ -26,8 +26,9 @@ pub(super) struct Word<'a> {
 
 /// The text with every quotation made one character.
 pub(super) fn unquoted(text: &str) -> Cow<'_, str> {
-    let may_quote = |byte: u8| matches!(byte, b'`' | b'"' | b'\'') || !byte.is_ascii();
-    if !text.bytes().any(may_quote) {
+    // All of it is looked at in any case, many bytes at once.
+    let quotes = text.bytes().filter(|byte| matches!(byte, b'`' | b'"' | b'\'') || !byte.is_ascii()).count();
+    if quotes == 0 {
         return text.trim().into();
     }
     let chars: Vec<char> = text.trim().chars().collect();
@@ -120,10 +121,33 @@ fn unicode_words(text: &str) -> Vec<Word<'_>> {
     found
 }
 
+/// Whether the text may have one of these words, which are of small letters: seen at a fraction of what its words cost.
+pub(super) fn has_word(text: &str, words: &[&str]) -> bool {
+    let bytes = text.as_bytes();
+    let begins = |at: &usize| bytes[*at].is_ascii_alphabetic() && (*at == 0 || !bytes[*at - 1].is_ascii_alphabetic());
+    let is_at = |at: usize, word: &&str| {
+        let first = bytes[at].to_ascii_lowercase();
+        word.bytes().next() == Some(first)
+            && bytes.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    // Other alphabets have letters that are ours in lower case.
+    !text.is_ascii() || (0..bytes.len()).filter(begins).any(|at| words.iter().any(|word| is_at(at, word)))
+}
+
+/// Whether the text is sure to have more words than so many. Behind a space another one begins.
+pub(super) fn has_more_words_than(many: usize, text: &str) -> bool {
+    let begins = |pair: &&[u8; 2]| pair[0] == b' ' && pair[1].is_ascii_alphanumeric();
+    text.as_bytes().array_windows().filter(begins).nth(many).is_some()
+}
+
 /// How many questions the text asks. Marks in a row are one; those inside a path, an address or code are none.
 pub(super) fn questions(text: &str) -> usize {
     let (mut count, mut from) = (0, 0);
-    while let Some(start) = text[from..].find(is_mark).map(|at| from + at) {
+    let is_plain = text.is_ascii();
+    let next = |text: &str| {
+        if is_plain { text.bytes().position(|byte| matches!(byte, b'?' | b'!')) } else { text.find(is_mark) }
+    };
+    while let Some(start) = next(&text[from..]).map(|at| from + at) {
         let (before, rest) = text.split_at(start);
         let after = rest.trim_start_matches(is_mark);
         let marks = &rest[..rest.len() - after.len()];
@@ -181,6 +205,40 @@ fn word(raw: &str, starts: bool, line: usize) -> Word<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every text of up to so many of these pieces.
+    fn made_of(pieces: &[&str], most: usize) -> Vec<String> {
+        let mut texts = vec![String::new()];
+        let mut last = texts.clone();
+        for _ in 0..most {
+            last = last.iter().flat_map(|text| pieces.iter().map(move |piece| format!("{text}{piece}"))).collect();
+            texts.extend(last.iter().cloned());
+        }
+        texts
+    }
+
+    #[test]
+    fn what_is_seen_sooner_is_what_the_words_show() {
+        let pieces =
+            ["one", "One", "time", "s", "7", "_", "-", "'", ".", "/", " ", "\n", ",", "?", "é", "\u{fffc}", "K"];
+        for text in made_of(&pieces, 4) {
+            let words = words(&text);
+            let has = words.iter().any(|word| word.text == "one" || word.text == "time");
+            assert!(has_word(&text, &["one", "time"]) || !has, "{text:?}");
+            for many in 0..4 {
+                assert!(!has_more_words_than(many, &text) || words.len() > many, "{text:?} {many}");
+            }
+        }
+        assert!(!has_word("Nobody is alone, sometimes.", &["one", "time"]) && !has_more_words_than(1, "a-b, c"));
+        assert!(has_more_words_than(1, "a b c") && !has_more_words_than(2, "a b c"), "the first is not counted");
+    }
+
+    #[test]
+    fn questions_of_plain_texts_are_counted_like_those_of_others() {
+        for text in made_of(&["a", "?", "!", " ", ")", "(", "."], 6) {
+            assert_eq!(questions(&text), questions(&format!("\u{2014} {text}")), "{text:?}");
+        }
+    }
 
     #[test]
     fn plain_texts_have_the_same_words_at_less_cost() {
