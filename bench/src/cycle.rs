@@ -3,6 +3,7 @@
 
 mod cli;
 mod driver;
+mod floor;
 mod http;
 mod inside;
 mod lap;
@@ -17,6 +18,7 @@ use std::process::Command;
 
 pub(crate) use self::cli::Cli;
 pub(crate) use self::driver::Driver;
+pub(crate) use self::floor::serve as serve_floor;
 use self::http::{Calls, Http};
 pub(crate) use self::inside::drive;
 pub(crate) use self::lap::lap;
@@ -80,6 +82,9 @@ pub(crate) fn measure(run: &Path, quick: bool, progress: &mut dyn FnMut(&str)) -
             all.entry(("append", 1)).or_default().rates.push(raw_append(&raw, 800)?);
             for writers in [8, 64] {
                 all.entry(("group", writers)).or_default().rates.push(raw_group(&raw, writers, 200)?);
+            }
+            for (clients, cycles) in [(1, 1_000), (8, 4_000), (64, 6_400)] {
+                all.entry(("floor", clients)).or_default().rates.push(floor::rate(&raw, clients, cycles / part)?);
             }
         }
     }
@@ -193,11 +198,17 @@ fn table(all: &All, about: &[(About, Option<usize>)]) -> Table {
             }
         }
     }
-    for ((key, writers), seen) in all.iter().filter(|((key, _), _)| matches!(*key, "append" | "group")) {
-        let name = if *key == "append" { "the disk: append + fdatasync" } else { "the disk: group commit" };
-        let rate = format!("{:.0}", median(seen.rates.clone()));
-        let none = || String::new();
-        table.line([format!("{name}, a second"), "yes".into(), writers.to_string(), rate, none(), none(), none()]);
+    let floors = [
+        ("floor", "the floor over HTTP: the same packets and syncs, and no work"),
+        ("append", "the disk: append + fdatasync, a second"),
+        ("group", "the disk: group commit, a second"),
+    ];
+    for (floor, name) in floors {
+        for ((_, clients), seen) in all.iter().filter(|((key, _), _)| *key == floor) {
+            let rate = format!("{:.0}", median(seen.rates.clone()));
+            let none = || String::new();
+            table.line([name.to_owned(), "yes".into(), clients.to_string(), rate, none(), none(), none()]);
+        }
     }
     table.chart = Some(chart);
     table

@@ -57,6 +57,10 @@ fn run(words: &[&str]) -> Outcome<bool> {
         ["client", dir, item, commands] => commands::client(dir.as_ref(), item, commands.parse()?).map(|()| true),
         ["contend", dir, pairs] => contention::contend(dir.as_ref(), pairs.parse()?).map(|()| true),
         ["drive", dir] => cycle::drive(dir.as_ref()).map(|()| true),
+        ["floor", dir, clients] => {
+            let announce = |port| Ok(writeln!(io::stdout(), "{port}")?);
+            cycle::serve_floor(dir.as_ref(), clients.parse()?, announce).map(|()| true)
+        }
         ["lap", subject, clients, cycles, binaries @ ..] => {
             cycle::lap(subject, clients.parse()?, cycles.parse()?, binaries).map(|()| true)
         }

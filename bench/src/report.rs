@@ -178,6 +178,8 @@ const METHOD: &str = "
 - Everybody is a process of its own, on loopback. Querent's clients, and those of FastMCP, do as little as they can; the other peers
   are driven through their own clients, in their own language, as their documentation advises, with the fastest documented setting
   that keeps what it acknowledges. `bench/peers/README.md` says how each does it, and what it does not do.
+- The **floor over HTTP** is a server on one thread that knows nothing: the same clients send it the same requests; it writes as many
+  bytes, syncs once for all who wait, and replies with ready-made bytes. It says what the machine leaves to any such server.
 - Querent's servers are killed in the end, as with `kill -9`, and every answer that was acknowledged must be in the journal. Of
   the peers that keep anything, every answer is looked up in their store.
 - A peer that cannot be installed or started ends the run with an error.

@@ -64,17 +64,7 @@ impl Subject for Http {
 
     fn run(&mut self, clients: usize, cycles: usize) -> Outcome<Sample> {
         let (port, calls) = (self.server.port(), self.calls);
-        self.runtime.block_on(async {
-            let mut connected = Vec::new();
-            for item in 1..=clients {
-                let (mut asker, mut answerer) = (Client::connect(port).await?, Client::connect(port).await?);
-                connected.push(async move || match calls {
-                    Calls::One => in_one_call(&mut asker, &mut answerer, item).await,
-                    Calls::Two => in_two_calls(&mut asker, &mut answerer, item).await,
-                });
-            }
-            share_here(connected, cycles).await
-        })
+        self.runtime.block_on(async { share_here(connected(port, clients, calls).await?, cycles).await })
     }
 
     fn project(&self) -> Option<&Path> {
@@ -86,6 +76,23 @@ impl Subject for Http {
         drop(self.server);
         answers_in(&self.dir).map(Some)
     }
+}
+
+/// Clients that are connected, each on an item of its own.
+pub(super) async fn connected(
+    port: u16,
+    clients: usize,
+    calls: Calls,
+) -> Outcome<Vec<impl AsyncFnMut() -> Outcome<()>>> {
+    let mut connected = Vec::with_capacity(clients);
+    for item in 1..=clients {
+        let (mut asker, mut answerer) = (Client::connect(port).await?, Client::connect(port).await?);
+        connected.push(async move || match calls {
+            Calls::One => in_one_call(&mut asker, &mut answerer, item).await,
+            Calls::Two => in_two_calls(&mut asker, &mut answerer, item).await,
+        });
+    }
+    Ok(connected)
 }
 
 /// What a client asks.
