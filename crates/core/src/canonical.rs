@@ -31,6 +31,12 @@ pub fn text(value: &Value) -> String {
     spelt::text(&Canonical(value))
 }
 
+/// Whatever can be JSON as compact text with the keys of every object in order, without a tree between the two. None of what
+/// cannot be JSON.
+pub fn spelt(value: &impl Serialize) -> Option<String> {
+    spelt::in_order(value)
+}
+
 /// The value with its keys in order.
 pub fn sorted(mut value: Value) -> Value {
     value.sort_all_objects();

@@ -1,12 +1,14 @@
 //! JSON: what `serde_json` writes, to the byte, at less cost. Lines of the log, replies and what commands
 //! are known by are spelt here, which is a good part of what a command costs.
 
+mod order;
 mod speller;
 
 use std::io;
 
 use serde::Serialize;
 
+use order::Order;
 use speller::Speller;
 
 /// Appends a value as compact JSON.
@@ -26,6 +28,13 @@ pub(crate) fn bytes(value: &impl Serialize) -> Vec<u8> {
 /// The same as text.
 pub(crate) fn text(value: &impl Serialize) -> String {
     String::from_utf8(bytes(value)).unwrap_or_default()
+}
+
+/// The same with the keys of every object in order; none of what cannot be spelt.
+pub(crate) fn in_order(value: &impl Serialize) -> Option<String> {
+    let mut out = Vec::with_capacity(512);
+    value.serialize(&mut Speller::with(Order::default(), &mut out)).ok()?;
+    String::from_utf8(out).ok()
 }
 
 /// Writes a value as compact JSON. Of one that is long, only a part is in memory at a time.
@@ -100,6 +109,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
+    use serde::ser::SerializeMap;
     use serde_json::{Value, json};
 
     use super::*;
@@ -151,6 +161,35 @@ mod tests {
         })
     }
 
+    /// Objects in objects, in no order of their keys, of which some may be there twice.
+    struct Twice<'a> {
+        value: &'a Value,
+        keys: &'a [String],
+    }
+
+    impl Serialize for Twice<'_> {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let inner = Kind::Tuple(1, "two");
+            let pairs = self.keys.iter().enumerate().map(|(place, key)| (key, (place, &inner, self.value)));
+            let outer: Vec<_> =
+                self.keys.iter().rev().map(String::as_str).chain(["z", "b", "displayed", "b"]).collect();
+            let mut map = serializer.serialize_map(None)?;
+            map.serialize_entry("pairs", &Pairs(pairs.collect()))?;
+            for key in outer {
+                map.serialize_entry(key, &Kind::Fields { text: key })?;
+            }
+            map.end()
+        }
+    }
+
+    struct Pairs<K, V>(Vec<(K, V)>);
+
+    impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+        }
+    }
+
     proptest! {
         #[test]
         fn whatever_is_spelt_is_what_serde_json_writes(
@@ -169,6 +208,15 @@ mod tests {
                 rest: BTreeMap::from([("rest", value)]),
             };
             prop_assert_eq!(super::text(&all), serde_json::to_string(&all).unwrap());
+        }
+
+        #[test]
+        fn what_is_spelt_in_order_is_what_a_sorted_tree_is(
+            value in any_value(), keys in prop::collection::vec("[\\x00-\\x7f\u{80}-\u{10ff}]{0,3}", 0..40)
+        ) {
+            let one = Twice { value: &value, keys: &keys };
+            let sorted = serde_json::to_value(&one).map(crate::canonical::sorted).unwrap();
+            prop_assert_eq!(in_order(&one).unwrap(), sorted.to_string());
         }
     }
 

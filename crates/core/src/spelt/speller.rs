@@ -8,17 +8,20 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
+use super::order::{AsTheyCome, Keys};
 use super::{escape, quote};
 
 /// How much is kept in memory of what is written elsewhere.
 const MOST: usize = 64 << 10;
 
 /// What JSON is appended to.
-pub(super) struct Speller<'a> {
+pub(super) struct Speller<'a, K = AsTheyCome> {
     out: &'a mut Vec<u8>,
     /// Where it goes from there, if it does not stay in memory, until that fails.
     into: Option<&'a mut dyn io::Write>,
     failed: io::Result<()>,
+    /// In which order keys stand.
+    keys: K,
 }
 
 /// A value that cannot be written: one whose own code says so.
@@ -26,8 +29,8 @@ pub(super) struct Speller<'a> {
 pub(super) struct Unspeakable;
 
 /// A list or an object under way, and what closes it.
-pub(super) struct Open<'s, 'a> {
-    speller: &'s mut Speller<'a>,
+pub(super) struct Open<'s, 'a, K> {
+    speller: &'s mut Speller<'a, K>,
     is_empty: bool,
     close: &'static [u8],
 }
@@ -46,14 +49,17 @@ impl Error for Unspeakable {
     }
 }
 
-impl<'s, 'a> Open<'s, 'a> {
-    fn new(speller: &'s mut Speller<'a>, open: u8, close: &'static [u8]) -> Self {
+impl<'s, 'a, K: Keys> Open<'s, 'a, K> {
+    fn new(speller: &'s mut Speller<'a, K>, open: u8, close: &'static [u8]) -> Self {
         speller.out.push(open);
+        if open == b'{' {
+            speller.keys.open();
+        }
         Self { speller, is_empty: true, close }
     }
 
     /// One that is the only value of an object, whose key is the name of a variant.
-    fn variant(speller: &'s mut Speller<'a>, name: &str, open: u8, close: &'static [u8]) -> Self {
+    fn variant(speller: &'s mut Speller<'a, K>, name: &str, open: u8, close: &'static [u8]) -> Self {
         speller.begin_variant(name);
         Self::new(speller, open, close)
     }
@@ -73,10 +79,12 @@ impl<'s, 'a> Open<'s, 'a> {
     fn name(&mut self, key: &'static str) {
         self.separate();
         let out = &mut *self.speller.out;
+        let from = out.len();
         out.reserve(key.len() + 3);
         out.push(b'"');
         out.extend_from_slice(key.as_bytes());
         out.extend_from_slice(b"\":");
+        self.speller.keys.add(key, from);
     }
 
     #[inline(never)]
@@ -90,13 +98,23 @@ impl<'s, 'a> Open<'s, 'a> {
     }
 
     fn close(self) {
+        if self.close[0] == b'}' {
+            self.speller.keys.close(self.speller.out);
+        }
         self.speller.out.extend_from_slice(self.close);
     }
 }
 
 impl<'a> Speller<'a> {
     pub(super) fn new(out: &'a mut Vec<u8>, into: Option<&'a mut dyn io::Write>) -> Self {
-        Self { out, into, failed: Ok(()) }
+        Self { out, into, failed: Ok(()), keys: AsTheyCome }
+    }
+}
+
+impl<'a, K: Keys> Speller<'a, K> {
+    /// One into memory, with the keys of its objects in an order.
+    pub(super) fn with(keys: K, out: &'a mut Vec<u8>) -> Self {
+        Self { out, into: None, failed: Ok(()), keys }
     }
 
     /// Writes what is left.
@@ -134,16 +152,16 @@ macro_rules! numbers {
     };
 }
 
-impl<'s, 'a> Serializer for &'s mut Speller<'a> {
+impl<'s, 'a, K: Keys> Serializer for &'s mut Speller<'a, K> {
     type Ok = ();
     type Error = Unspeakable;
-    type SerializeSeq = Open<'s, 'a>;
-    type SerializeTuple = Open<'s, 'a>;
-    type SerializeTupleStruct = Open<'s, 'a>;
-    type SerializeTupleVariant = Open<'s, 'a>;
-    type SerializeMap = Open<'s, 'a>;
-    type SerializeStruct = Open<'s, 'a>;
-    type SerializeStructVariant = Open<'s, 'a>;
+    type SerializeSeq = Open<'s, 'a, K>;
+    type SerializeTuple = Open<'s, 'a, K>;
+    type SerializeTupleStruct = Open<'s, 'a, K>;
+    type SerializeTupleVariant = Open<'s, 'a, K>;
+    type SerializeMap = Open<'s, 'a, K>;
+    type SerializeStruct = Open<'s, 'a, K>;
+    type SerializeStructVariant = Open<'s, 'a, K>;
 
     numbers! {
         serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128,
@@ -208,15 +226,15 @@ impl<'s, 'a> Serializer for &'s mut Speller<'a> {
         Ok(())
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Open<'s, 'a>, Unspeakable> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Open<'s, 'a, K>, Unspeakable> {
         Ok(Open::new(self, b'[', b"]"))
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Open<'s, 'a>, Unspeakable> {
+    fn serialize_tuple(self, _: usize) -> Result<Open<'s, 'a, K>, Unspeakable> {
         Ok(Open::new(self, b'[', b"]"))
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Open<'s, 'a>, Unspeakable> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Open<'s, 'a, K>, Unspeakable> {
         Ok(Open::new(self, b'[', b"]"))
     }
 
@@ -226,15 +244,15 @@ impl<'s, 'a> Serializer for &'s mut Speller<'a> {
         _: u32,
         name: &'static str,
         _: usize,
-    ) -> Result<Open<'s, 'a>, Unspeakable> {
+    ) -> Result<Open<'s, 'a, K>, Unspeakable> {
         Ok(Open::variant(self, name, b'[', b"]}"))
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Open<'s, 'a>, Unspeakable> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Open<'s, 'a, K>, Unspeakable> {
         Ok(Open::new(self, b'{', b"}"))
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Open<'s, 'a>, Unspeakable> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Open<'s, 'a, K>, Unspeakable> {
         Ok(Open::new(self, b'{', b"}"))
     }
 
@@ -244,7 +262,7 @@ impl<'s, 'a> Serializer for &'s mut Speller<'a> {
         _: u32,
         name: &'static str,
         _: usize,
-    ) -> Result<Open<'s, 'a>, Unspeakable> {
+    ) -> Result<Open<'s, 'a, K>, Unspeakable> {
         Ok(Open::variant(self, name, b'{', b"}}"))
     }
 
@@ -265,7 +283,7 @@ impl<'s, 'a> Serializer for &'s mut Speller<'a> {
 
 macro_rules! lists {
     ($($trait:ident::$method:ident),*) => {
-        $(impl $trait for Open<'_, '_> {
+        $(impl<K: Keys> $trait for Open<'_, '_, K> {
             type Ok = ();
             type Error = Unspeakable;
 
@@ -288,7 +306,7 @@ lists! {
 
 macro_rules! objects {
     ($($trait:ident),*) => {
-        $(impl $trait for Open<'_, '_> {
+        $(impl<K: Keys> $trait for Open<'_, '_, K> {
             type Ok = ();
             type Error = Unspeakable;
 
@@ -306,7 +324,7 @@ macro_rules! objects {
 
 objects! { SerializeStruct, SerializeStructVariant }
 
-impl SerializeMap for Open<'_, '_> {
+impl<K: Keys> SerializeMap for Open<'_, '_, K> {
     type Ok = ();
     type Error = Unspeakable;
 
@@ -320,6 +338,7 @@ impl SerializeMap for Open<'_, '_> {
             out.insert(from, b'"');
             out.push(b'"');
         }
+        self.speller.keys.add_spelt(&out[from..], from);
         Ok(())
     }
 
