@@ -94,18 +94,18 @@ pub struct QuestionView<'a> {
 
 impl Serialize for QuestionView<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap;
+        use serde::ser::SerializeStruct;
         let q = self.question;
         macro_rules! fields {
             ($($field:ident),*) => {{
                 // Whoever makes a value of it finds room for all of them at once.
                 let count = [$(stringify!($field)),*].len() + 1 + usize::from(self.with_thread);
-                let mut map = serializer.serialize_map(Some(count))?;
-                $(map.serialize_entry(stringify!($field), &q.$field)?;)*
-                map
+                let mut fields = serializer.serialize_struct("Question", count)?;
+                $(fields.serialize_field(stringify!($field), &q.$field)?;)*
+                fields
             }};
         }
-        let mut map = fields!(
+        let mut fields = fields!(
             id,
             item,
             from,
@@ -136,10 +136,10 @@ impl Serialize for QuestionView<'_> {
             answer
         );
         let deliveries: Vec<DeliveryView<'_>> = q.deliveries.iter().map(DeliveryView::of).collect();
-        map.serialize_entry("deliveries", &deliveries)?;
+        fields.serialize_field("deliveries", &deliveries)?;
         if self.with_thread {
-            map.serialize_entry("thread", &q.thread)?;
+            fields.serialize_field("thread", &q.thread)?;
         }
-        map.end()
+        fields.end()
     }
 }
