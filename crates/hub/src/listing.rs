@@ -23,7 +23,7 @@ const MOST_ROUNDS: u32 = 3;
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionPage {
     /// The questions, the oldest first.
-    pub questions: Vec<Question>,
+    pub questions: Vec<Arc<Question>>,
     /// Whether there are more after them.
     pub more: bool,
 }
@@ -301,7 +301,7 @@ fn page<'a>(
         if questions.len() == limit {
             return Ok(QuestionPage { questions, more: true });
         }
-        questions.push(Arc::unwrap_or_clone(question));
+        questions.push(question);
     }
     Ok(QuestionPage { questions, more: false })
 }

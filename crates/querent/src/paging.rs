@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use querent_core::view::{Filter, QuestionView, StatusFilter};
 use querent_core::{ItemId, Moment, Party, Question, QuestionId, Refusal};
@@ -41,7 +42,7 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// A page of them, the oldest first. It costs what it shows, not what there is.
-    pub(crate) fn find(self, hub: &Handle) -> Result<Page<Question>, Refusal> {
+    pub(crate) fn find(self, hub: &Handle) -> Result<Page<Arc<Question>>, Refusal> {
         let after = self.cursor.as_deref().map(place).transpose()?;
         if let Some(agent) = self.to.as_ref().and_then(Party::agent) {
             hub.rules()?.agent(agent)?;
@@ -63,7 +64,7 @@ pub(crate) struct Listed<'a> {
 }
 
 impl<'a> Listed<'a> {
-    pub(crate) fn of(page: &'a Page<Question>) -> Self {
+    pub(crate) fn of(page: &'a Page<Arc<Question>>) -> Self {
         let questions = page.entries.iter().map(|question| QuestionView { question, with_thread: false });
         Self { questions: questions.collect(), count: page.entries.len(), next_cursor: page.next.as_deref() }
     }

@@ -34,7 +34,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     Ok(Said::new(&Listed::of(&found), text))
 }
 
-fn words(questions: &[Question], next: Option<&str>) -> String {
+fn words(questions: &[Arc<Question>], next: Option<&str>) -> String {
     let mut text = match questions.len() {
         0 => "No questions.".to_owned(),
         1 => "1 question:".to_owned(),
