@@ -404,3 +404,27 @@ fn of_two_surfaces_that_answer_at_once_one_wins_and_the_other_is_told() {
     assert_eq!(told["code"], "question_already_answered");
     person.close();
 }
+
+#[test]
+fn a_list_of_whatever_agents_write_is_that_of_the_command_line_with_its_keys_in_order() {
+    let odd = "\"structuredContent\":null? A \\ and \u{e4}\u{554f}\u{1f600}\u{2028}\n\tÄ";
+    let details = json!({ "z": { "b": [1, { "y": null, "x": -0.5e-9 }], "a": {} }, "a\"b": odd, "Ä": [], "": 1e300 });
+    for era in [Era::Sessions, Era::Batches, Era::Discover] {
+        let project = Project::new();
+        let mut client = Client::start(&project, &["--agent", "engineer"], era, json!({}));
+        let mut asked = question();
+        (asked["prompt"], asked["context"], asked["details"]) = (json!(odd), json!(odd), details.clone());
+        client.data("question_create", asked);
+
+        let told = client.tool("question_list", json!({}));
+
+        let data = &told["structuredContent"];
+        let mut sorted = data.clone();
+        sorted.sort_all_objects();
+        assert_eq!(data.to_string(), sorted.to_string());
+        assert_eq!(data["questions"], project.ok(&["questions"])["questions"]);
+        assert_eq!(data["questions"][0]["details"], details);
+        assert!(told["content"][0]["text"].as_str().unwrap().ends_with(odd));
+        client.close();
+    }
+}

@@ -9,9 +9,10 @@ use querent_hub::Handle;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, InputResponses, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
+use serde::Serialize;
 
 use super::caller::{self, Caller};
-use super::outcome::Halt;
+use super::outcome::{Halt, Said};
 use super::server::Server;
 
 /// A call of a tool.
@@ -52,6 +53,11 @@ impl Call {
     pub(crate) fn is_modern(&self) -> bool {
         let version = self.context.protocol_version();
         version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+    }
+
+    /// Says `data`, which is `text` in words, in the form that costs least on the way to this client.
+    pub(crate) fn says(&self, data: &impl Serialize, text: impl Into<String>) -> Said {
+        if self.server.passes_text() { Said::spelt(data, text) } else { Said::new(data, text) }
     }
 
     /// Runs a query.

@@ -9,8 +9,14 @@ use serde_json::Value;
 
 /// What a tool says: data for programs, and the same in words for a model.
 pub(crate) struct Said {
-    data: Value,
+    data: Data,
     text: String,
+}
+
+enum Data {
+    Tree(Value),
+    /// An object as it is to be written, keys in order, for a transport that writes it so.
+    Spelt(String),
 }
 
 /// Why a tool did not do it.
@@ -38,7 +44,15 @@ impl From<ErrorData> for Halt {
 impl Said {
     /// Says `data`, which is `text` in words.
     pub(crate) fn new(data: &impl Serialize, text: impl Into<String>) -> Self {
-        Self { data: serde_json::to_value(data).unwrap_or_default(), text: text.into() }
+        Self { data: Data::Tree(serde_json::to_value(data).unwrap_or_default()), text: text.into() }
+    }
+
+    /// The same for a transport that takes data spelt already. A tree of it, whose keys are hashed and sorted, costs many times that.
+    pub(crate) fn spelt(data: &impl Serialize, text: impl Into<String>) -> Self {
+        match canonical::spelt(data) {
+            Some(data) => Self { data: Data::Spelt(data), text: text.into() },
+            None => Self::new(data, text),
+        }
     }
 
     /// Says what the hub replied.
@@ -52,7 +66,10 @@ impl Said {
 
     /// Adds a field that only this surface has.
     pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
-        if let Value::Object(data) = &mut self.data {
+        if let Data::Spelt(data) = &self.data {
+            self.data = Data::Tree(serde_json::from_str(data).unwrap_or_default());
+        }
+        if let Data::Tree(Value::Object(data)) = &mut self.data {
             data.insert(field.to_owned(), value.into());
         }
         self
@@ -62,7 +79,10 @@ impl Said {
 impl From<Said> for CallToolResult {
     fn from(said: Said) -> Self {
         let mut result = Self::success(vec![ContentBlock::text(said.text)]);
-        result.structured_content = Some(canonical::sorted(said.data));
+        result.structured_content = Some(match said.data {
+            Data::Tree(data) => canonical::sorted(data),
+            Data::Spelt(data) => Value::String(data),
+        });
         result
     }
 }

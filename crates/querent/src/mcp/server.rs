@@ -38,6 +38,8 @@ struct Inner {
     project: Project,
     caller: Caller,
     seal: OnceLock<Seal>,
+    /// Whether the transport takes data that is spelt already.
+    passes_text: bool,
     /// The items on which the caller's session has begun.
     begun: Mutex<BTreeSet<ItemId>>,
     /// The questions whose form a person put away.
@@ -57,8 +59,17 @@ const STABLE_MS: u64 = 300_000;
 
 impl Server {
     pub(crate) fn new(hub: Handle, project: Project, caller: Caller) -> Self {
+        Self::on(hub, project, caller, false)
+    }
+
+    /// The same for [`Stdio`](super::Stdio), which writes data that is a text as the object that it spells.
+    pub(crate) fn passing_text(hub: Handle, project: Project, caller: Caller) -> Self {
+        Self::on(hub, project, caller, true)
+    }
+
+    fn on(hub: Handle, project: Project, caller: Caller, passes_text: bool) -> Self {
         let (begun, put_away, cancelled) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let inner = Inner { hub, project, caller, seal: OnceLock::new(), begun, put_away, cancelled };
+        let inner = Inner { hub, project, caller, seal: OnceLock::new(), passes_text, begun, put_away, cancelled };
         Self { inner: Arc::new(inner), watched: Arc::default(), sign: Arc::default() }
     }
 
@@ -73,6 +84,11 @@ impl Server {
 
     pub(crate) fn hub(&self) -> &Handle {
         &self.inner.hub
+    }
+
+    /// Whether what a tool says may be spelt already.
+    pub(crate) fn passes_text(&self) -> bool {
+        self.inner.passes_text
     }
 
     pub(crate) fn project(&self) -> &Project {

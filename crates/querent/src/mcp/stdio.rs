@@ -2,6 +2,7 @@
 //! that closes its end still hears what it asked before.
 
 mod batch;
+mod spell;
 
 use std::collections::VecDeque;
 use std::io;
@@ -110,7 +111,7 @@ impl Stdio {
     fn note(&mut self, notification: &ClientNotification) {
         let ClientNotification::CancelledNotification(cancelled) = notification else { return };
         let Some(request) = &cancelled.params.request_id else { return };
-        if let Ok(Some(line)) = self.batches.cancel(request) {
+        if let Some(line) = self.batches.cancel(request) {
             let output = Arc::clone(&self.output);
             tokio::spawn(async move { write(&output, line).await });
         }

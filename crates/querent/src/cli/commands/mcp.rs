@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         item: item.as_deref().map(str::parse).transpose()?,
         session: args.session.as_deref().map(str::parse).transpose()?,
     };
-    let server = Server::new(hub, project, caller);
+    let server = Server::passing_text(hub, project, caller);
     // One client is served by one thread: a call costs no switch between threads but for what waits for the disk.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.max_blocking_threads(16).enable_all().build();

@@ -2,6 +2,8 @@
 
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 
+use super::spell::spelt;
+
 /// The batches that have no reply yet.
 #[derive(Default)]
 pub(super) struct Batches(Vec<Batch>);
@@ -10,7 +12,8 @@ pub(super) struct Batches(Vec<Batch>);
 struct Batch {
     /// The requests that have none.
     open: Vec<RequestId>,
-    replies: Vec<ServerJsonRpcMessage>,
+    /// The others, as they are written.
+    replies: Vec<Vec<u8>>,
 }
 
 impl Batches {
@@ -30,13 +33,16 @@ impl Batches {
             _ => None,
         };
         let place = to.and_then(|to| self.find(to));
-        let Some((number, request)) = place else { return serde_json::to_vec(&message).map(Some) };
-        self.settle(number, request, Some(message))
+        let line = spelt(message)?;
+        Ok(match place {
+            Some((number, request)) => self.settle(number, request, Some(line)),
+            None => Some(line),
+        })
     }
 
     /// What is to be written, now that a request has been cancelled and its batch need not wait for it.
-    pub(super) fn cancel(&mut self, request: &RequestId) -> serde_json::Result<Option<Vec<u8>>> {
-        self.find(request).map_or(Ok(None), |(number, request)| self.settle(number, request, None))
+    pub(super) fn cancel(&mut self, request: &RequestId) -> Option<Vec<u8>> {
+        self.find(request).and_then(|(number, request)| self.settle(number, request, None))
     }
 
     /// The batch of a request that has no reply yet, and its place there.
@@ -45,17 +51,12 @@ impl Batches {
         self.0.iter().enumerate().find_map(|(number, batch)| Some((number, place(batch)?)))
     }
 
-    fn settle(
-        &mut self,
-        number: usize,
-        request: usize,
-        reply: Option<ServerJsonRpcMessage>,
-    ) -> serde_json::Result<Option<Vec<u8>>> {
+    fn settle(&mut self, number: usize, request: usize, reply: Option<Vec<u8>>) -> Option<Vec<u8>> {
         let batch = &mut self.0[number];
         batch.open.swap_remove(request);
         batch.replies.extend(reply);
         let complete = batch.open.is_empty().then(|| self.0.swap_remove(number).replies);
-        complete.filter(|replies| !replies.is_empty()).map(|replies| serde_json::to_vec(&replies)).transpose()
+        complete.filter(|replies| !replies.is_empty()).map(|replies| [b"[", &*replies.join(&b','), b"]"].concat())
     }
 }
 
@@ -102,10 +103,10 @@ mod tests {
         batches.begin(&serde_json::from_str::<Vec<_>>(pings).unwrap());
         assert_eq!(written(&mut batches, 2), "");
 
-        let line = batches.cancel(&RequestId::Number(1)).unwrap().unwrap_or_default();
+        let line = batches.cancel(&RequestId::Number(1)).unwrap_or_default();
 
         assert_eq!(String::from_utf8(line).unwrap(), format!("[{}]", reply(2)));
-        assert_eq!(batches.cancel(&RequestId::Number(1)).unwrap(), None);
+        assert_eq!(batches.cancel(&RequestId::Number(1)), None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let wanted: Wanted = super::read(arguments)?;
     let found = call.on_hub(move |hub| wanted.find(hub)).await?;
     let text = words(&found.entries, found.next.as_deref());
-    Ok(Said::new(&Listed::of(&found), text))
+    Ok(call.says(&Listed::of(&found), text))
 }
 
 fn words(questions: &[Arc<Question>], next: Option<&str>) -> String {
