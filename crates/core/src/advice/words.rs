@@ -26,9 +26,10 @@ pub(super) struct Word<'a> {
 
 /// The text with every quotation made one character.
 pub(super) fn unquoted(text: &str) -> Cow<'_, str> {
-    // All of it is looked at in any case, many bytes at once.
-    let quotes = text.bytes().filter(|byte| matches!(byte, b'`' | b'"' | b'\'') || !byte.is_ascii()).count();
-    if quotes == 0 {
+    let may_quote = |byte: &u8| matches!(byte, b'`' | b'"' | b'\'') || !byte.is_ascii();
+    // Many bytes are looked at in one step, where none of them ends it.
+    let mut parts = text.as_bytes().chunks(64);
+    if !parts.any(|part| part.iter().fold(false, |found, byte| found | may_quote(byte))) {
         return text.trim().into();
     }
     let chars: Vec<char> = text.trim().chars().collect();
@@ -123,15 +124,10 @@ fn unicode_words(text: &str) -> Vec<Word<'_>> {
 
 /// Whether the text may have one of these words, which are of small letters: seen at a fraction of what its words cost.
 pub(super) fn has_word(text: &str, words: &[&str]) -> bool {
-    let bytes = text.as_bytes();
-    let begins = |at: &usize| bytes[*at].is_ascii_alphabetic() && (*at == 0 || !bytes[*at - 1].is_ascii_alphabetic());
-    let is_at = |at: usize, word: &&str| {
-        let first = bytes[at].to_ascii_lowercase();
-        word.bytes().next() == Some(first)
-            && bytes.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
-    };
+    let mut letters = text.as_bytes().split(|byte| !byte.is_ascii_alphabetic());
+    let is_one = |part: &[u8]| words.iter().any(|word| part.eq_ignore_ascii_case(word.as_bytes()));
     // Other alphabets have letters that are ours in lower case.
-    !text.is_ascii() || (0..bytes.len()).filter(begins).any(|at| words.iter().any(|word| is_at(at, word)))
+    !text.is_ascii() || letters.any(is_one)
 }
 
 /// Whether the text is sure to have more words than so many. Behind a space another one begins.
