@@ -45,7 +45,8 @@ pub fn sorted(mut value: Value) -> Value {
 
 /// The value that a text is, with its keys in order.
 pub fn parsed(text: &[u8]) -> serde_json::Result<Value> {
-    serde_json::from_slice(text).map(sorted)
+    // What is text is looked at but once.
+    str::from_utf8(text).map_or_else(|_| serde_json::from_slice(text), serde_json::from_str).map(sorted)
 }
 
 /// Puts the keys of an object in order, and those of all that it holds.

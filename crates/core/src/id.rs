@@ -188,6 +188,15 @@ impl SessionId {
     }
 }
 
+impl OperationId {
+    /// That of a call to which nobody gave one, from a number that no other call has.
+    pub fn of(number: u128) -> Self {
+        let mut text = *b"op-00000000000000000000000000000000";
+        text[3..].copy_from_slice(&Fingerprint(number).digits());
+        Self(str::from_utf8(&text).unwrap_or_default().into())
+    }
+}
+
 /// The decimal digits of a number, three at least, and where they begin.
 fn digits(mut number: u32) -> ([u8; 10], usize) {
     let (mut digits, mut first) = ([b'0'; 10], 10);
@@ -388,6 +397,14 @@ mod tests {
         assert_eq!(id.item.as_str(), "login-page-2");
         assert_eq!(id.number, 7);
         assert_eq!(id.to_string(), "CLR-login-page-2-007");
+    }
+
+    #[test]
+    fn an_operation_that_has_only_a_number_is_called_by_it() {
+        let id = OperationId::of(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
+
+        assert_eq!(id.as_str(), "op-0123456789abcdef0123456789abcdef");
+        assert_eq!(OperationId::of(7).to_string().parse::<OperationId>().unwrap(), OperationId::of(7));
     }
 
     #[test]

@@ -64,6 +64,7 @@ mod decide;
 mod delivery;
 mod due;
 mod effect;
+mod eight;
 pub mod event;
 mod evolve;
 mod guide;

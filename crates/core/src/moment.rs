@@ -50,21 +50,20 @@ impl Moment {
         let (day, milli) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
         let (year, month, day) = date(day);
         let mut text = *b"0000-00-00T00:00:00.000Z";
-        let parts = [
-            (0..4, year),
-            (5..7, month),
-            (8..10, day),
-            (11..13, milli / 3_600_000),
-            (14..16, milli / 60_000 % 60),
-            (17..19, milli / 1_000 % 60),
-            (20..23, milli % 1_000),
-        ];
-        for (place, mut value) in parts {
-            for digit in text[place].iter_mut().rev() {
-                *digit += u8::try_from(value % 10).unwrap_or_default();
-                value /= 10;
-            }
-        }
+        let mut pair = |place: usize, value: i64| {
+            let value = u8::try_from(value).unwrap_or_default();
+            text[place] += value / 10;
+            text[place + 1] += value % 10;
+        };
+        pair(0, year / 100);
+        pair(2, year % 100);
+        pair(5, month);
+        pair(8, day);
+        pair(11, milli / 3_600_000);
+        pair(14, milli / 60_000 % 60);
+        pair(17, milli / 1_000 % 60);
+        pair(20, milli / 10 % 100);
+        text[22] += u8::try_from(milli % 10).unwrap_or_default();
         text
     }
 }

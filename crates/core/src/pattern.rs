@@ -12,6 +12,7 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::eight::lower_case;
 use crate::id::Fingerprint;
 use crate::question::Category;
 
@@ -38,7 +39,7 @@ pub struct Pattern(String);
 impl Pattern {
     /// The pattern of a question. The order of its tags does not matter.
     pub fn of(prompt: &str, tags: &[String], category: Category) -> Self {
-        let mut tags: Vec<String> = tags.iter().map(|tag| words(tag, "-")).collect();
+        let mut tags: Vec<String> = tags.iter().map(|tag| words(tag, '-')).collect();
         tags.retain(|tag| !tag.is_empty());
         tags.sort_unstable();
         tags.dedup();
@@ -101,13 +102,16 @@ struct Parts<'a> {
 
 /// The words of a prompt. One that has none is what it is, so that not all such prompts are the same.
 fn said(prompt: &str) -> String {
-    let words = words(prompt, " ");
+    let words = words(prompt, ' ');
     if words.is_empty() { prompt.split_whitespace().collect::<Vec<_>>().join(" ") } else { words }
 }
 
 /// The words and signs of a text, normalised. Scripts without spaces have a word a letter: finer, and so never too alike.
-fn words(text: &str, between: &str) -> String {
-    if text.is_ascii() { ascii_words(&text.to_ascii_lowercase(), between) } else { unicode_words(text, between) }
+fn words(text: &str, between: char) -> String {
+    match u8::try_from(between) {
+        Ok(between) if text.is_ascii() => ascii_words(&lower_case(text), between),
+        _ => unicode_words(text, between),
+    }
 }
 
 /// What a character is, in lower case: each a bit. None but those of ASCII are anything.
@@ -138,9 +142,10 @@ const CLASSES: [u8; 256] = {
 };
 
 /// The same for the texts that are most common, in lower case, at a fraction of the cost. It says what [`unicode_words`] says.
-fn ascii_words(text: &str, between: &str) -> String {
+fn ascii_words(text: &str, between: u8) -> String {
     let bytes = text.as_bytes();
     let class = |place: usize| bytes.get(place).map_or(0, |byte| CLASSES[usize::from(*byte)]);
+    let is_plain = |place| class(place) & (LETTER | DIGIT) != 0;
     let sign = |place: usize| bytes.get(place).map_or(' ', |byte| char::from(*byte));
     let mut words = String::with_capacity(text.len());
     // Words that stand in the text as they shall are copied together.
@@ -159,6 +164,11 @@ fn ascii_words(text: &str, between: &str) -> String {
                 seen |= class;
                 place += 1;
             }
+            // Plain words with a space between them are taken together.
+            if bytes.get(place) == Some(&b' ') && between == b' ' && is_plain(place - 1) && is_plain(place + 1) {
+                place += 1;
+                continue;
+            }
             // An apostrophe or a point joins letters and digits, a comma digits alone.
             let joins = match bytes.get(place) {
                 Some(b'.' | b'\'') => LETTER | DIGIT,
@@ -173,11 +183,13 @@ fn ascii_words(text: &str, between: &str) -> String {
         }
         let before = || start.checked_sub(1).map_or(' ', sign);
         if seen & SPEAKS != 0 || (place == start + 1 && is_sign(before(), sign(start), sign(place))) {
-            if !copied.is_empty() && text[copied.end..start] == *between {
+            if start == copied.end + 1 && bytes[copied.end] == between && !copied.is_empty() {
                 copied.end = place;
             } else {
                 words.push_str(&text[copied]);
-                words.push_str(if words.is_empty() { "" } else { between });
+                if !words.is_empty() {
+                    words.push(char::from(between));
+                }
                 copied = start..place;
             }
         }
@@ -186,7 +198,7 @@ fn ascii_words(text: &str, between: &str) -> String {
     words
 }
 
-fn unicode_words(text: &str, between: &str) -> String {
+fn unicode_words(text: &str, between: char) -> String {
     let text = normalised(text);
     let mut words: Vec<&str> = Vec::new();
     let mut before = ' ';
@@ -200,7 +212,7 @@ fn unicode_words(text: &str, between: &str) -> String {
         }
         before = segment.chars().next_back().unwrap_or(' ');
     }
-    words.join(between)
+    words.join(between.encode_utf8(&mut [0; 4]))
 }
 
 /// Compatibility forms composed, case folded, invisible characters gone, and one apostrophe for all.

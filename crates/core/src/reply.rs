@@ -59,6 +59,11 @@ impl Envelope {
         Self(text)
     }
 
+    /// Whether it is no refusal.
+    pub fn is_ok(&self) -> bool {
+        self.0.starts_with("{\"ok\":true")
+    }
+
     /// The reply as JSON on one line.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -113,6 +118,19 @@ pub struct AskReply {
     #[serde(default)]
     pub reused: bool,
     /// How to ask better next time; empty if all is well, and in replies that were stored before there was any.
+    #[serde(default)]
+    pub advice: Vec<String>,
+}
+
+/// As much of it as it takes to wait for the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct BriefAskReply {
+    /// The question.
+    pub question_id: QuestionId,
+    /// Whether the answer was there already, so that nothing was asked.
+    #[serde(default)]
+    pub reused: bool,
+    /// How to ask better next time.
     #[serde(default)]
     pub advice: Vec<String>,
 }

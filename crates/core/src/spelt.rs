@@ -8,6 +8,7 @@ use std::io;
 
 use serde::Serialize;
 
+use crate::eight;
 use order::Order;
 use speller::Speller;
 
@@ -56,7 +57,7 @@ fn quote(text: &str, out: &mut Vec<u8>) {
 
 /// Appends a text as it stands between quotes.
 fn escape(text: &[u8], out: &mut Vec<u8>) {
-    if !has_special(text) {
+    if !eight::any(text, |eight| eight::below(eight, 0x20) | eight::same(eight, b'"') | eight::same(eight, b'\\')) {
         return out.extend_from_slice(text);
     }
     let mut rest = text;
@@ -83,25 +84,6 @@ fn escape(text: &[u8], out: &mut Vec<u8>) {
 /// Whether a sign does not stand for itself.
 fn is_special(sign: u8) -> bool {
     matches!(sign, 0..0x20 | b'"' | b'\\')
-}
-
-/// Whether there is such a sign; looked at eight by eight.
-fn has_special(text: &[u8]) -> bool {
-    let (blocks, rest) = text.as_chunks::<8>();
-    let Some(last) = text.last_chunk::<8>() else { return rest.iter().any(|sign| is_special(*sign)) };
-    // The last eight may overlap with those before them.
-    blocks.iter().fold(specials(*last), |found, block| found | specials(*block)) != 0
-}
-
-/// The eight as one number, in which a bit is set if one of them does not stand for itself.
-fn specials(block: [u8; 8]) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // Such a bit says that a byte, or one before it, is below the limit.
-    let below = |number: u64, limit: u8| number.wrapping_sub(ONES * u64::from(limit)) & !number & HIGH;
-    let block = u64::from_ne_bytes(block);
-    let same = |sign: u8| below(block ^ (ONES * u64::from(sign)), 1);
-    below(block, 0x20) | same(b'"') | same(b'\\')
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! wait for it.
 
 use std::mem::{replace, take};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
@@ -20,7 +21,11 @@ static LOOKS: LazyLock<u32> =
 
 /// The commands that wait to be committed.
 #[derive(Default)]
-pub(crate) struct Gathering(Mutex<Waiting>);
+pub(crate) struct Gathering {
+    waiting: Mutex<Waiting>,
+    /// Whether those that were committed last were several.
+    pub(crate) is_crowded: AtomicBool,
+}
 
 #[derive(Default)]
 struct Waiting {
@@ -34,7 +39,7 @@ type Command = (Update, oneshot::Sender<Result<Envelope, Error>>);
 
 impl Gathering {
     fn hold(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -69,6 +74,7 @@ impl Gatherer {
             self.expect(answered).await;
             let Some(commands) = self.take() else { return };
             answered = commands.len();
+            self.hub.inner.gathering.is_crowded.store(answered > 1, Ordering::Relaxed);
             let (updates, tell): (Vec<_>, Vec<_>) = commands.into_iter().unzip();
             let replies = self.commit(updates).await.unwrap_or_default();
             // Who does not want to know any more needs no reply.

@@ -122,6 +122,12 @@ impl Handle {
         self.inner.underway.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether several commands for which no thread waits were committed together just now: it is to be expected that those who gave
+    /// them are told together, too.
+    pub fn is_crowded(&self) -> bool {
+        self.inner.gathering.is_crowded.load(Ordering::Relaxed)
+    }
+
     /// The time as the hub sees it.
     pub fn now(&self) -> Moment {
         self.inner.clock.now()
@@ -183,7 +189,7 @@ impl Handle {
     /// Only a refusal is looked into, to say which item was probably meant. Everything else is passed on as it is.
     fn passed_on(&self, reply: Result<Envelope, Refusal>) -> Envelope {
         let refusal = match reply {
-            Ok(reply) if reply.as_str().starts_with("{\"ok\":true") => return reply,
+            Ok(reply) if reply.is_ok() => return reply,
             Ok(reply) => match reply.read::<()>() {
                 Err(refusal) if refusal.code == Code::ItemNotFound => refusal,
                 _ => return reply,
@@ -482,6 +488,5 @@ fn random_operation() -> Result<OperationId, Refusal> {
         })?;
         FIRST.get_or_init(|| u128::from_le_bytes(bytes))
     };
-    let number = first.wrapping_add(MADE.fetch_add(1, Ordering::Relaxed).into());
-    format!("op-{number:032x}").parse()
+    Ok(OperationId::of(first.wrapping_add(MADE.fetch_add(1, Ordering::Relaxed).into())))
 }

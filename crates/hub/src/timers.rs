@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use querent_core::{Item, ItemId, Moment, Refusal};
 use querent_journal::Which;
-use tokio::task::spawn_blocking;
+use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::{Instant, interval_at, sleep};
 
 use crate::handle::{Handle, all};
@@ -59,6 +59,8 @@ impl Handle {
             let patience = patience.clamp(SHORTEST, LONGEST);
             tokio::select! {
                 changed = news.next() => {
+                    // Whoever waits for the change goes first.
+                    yield_now().await;
                     if let Some(id) = changed?.record.stream.item()
                         && let Some(item) = self.inner.journal.read_lately()?.item(id)?
                     {

@@ -8,6 +8,7 @@ use querent_core::reply::AnswerReply;
 use querent_core::{Item, Question, QuestionId, Record, Refusal, Status};
 use querent_journal::Watch;
 use tokio::sync::Notify;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::handle::Handle;
@@ -129,6 +130,10 @@ impl Subscription {
                 tokio::select! {
                     () = self.changed.notified() => {}
                     () = sleep(SAFETY) => {}
+                }
+                if !self.hub.is_crowded() {
+                    // Whoever made the change is told first.
+                    yield_now().await;
                 }
             }
             let ahead = &mut self.ahead;

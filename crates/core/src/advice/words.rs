@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::eight;
+
 /// What stands for a quoted piece: a thing with a name, whatever its words say.
 const QUOTED: char = '\u{fffc}';
 
@@ -26,10 +28,8 @@ pub(super) struct Word<'a> {
 
 /// The text with every quotation made one character.
 pub(super) fn unquoted(text: &str) -> Cow<'_, str> {
-    let may_quote = |byte: &u8| matches!(byte, b'`' | b'"' | b'\'') || !byte.is_ascii();
-    // Many bytes are looked at in one step, where none of them ends it.
-    let mut parts = text.as_bytes().chunks(64);
-    if !parts.any(|part| part.iter().fold(false, |found, byte| found | may_quote(byte))) {
+    let quotes = |it| [b'`', b'"', b'\''].iter().fold(eight::foreign(it), |found, mark| found | eight::same(it, *mark));
+    if !eight::any(text.as_bytes(), quotes) {
         return text.trim().into();
     }
     let chars: Vec<char> = text.trim().chars().collect();
@@ -124,8 +124,13 @@ fn unicode_words(text: &str) -> Vec<Word<'_>> {
 
 /// Whether the text may have one of these words, which are of small letters: seen at a fraction of what its words cost.
 pub(super) fn has_word(text: &str, words: &[&str]) -> bool {
+    // Most words do not even begin and end like one of them.
+    let bit = |byte: &u8| 1_u32 << (byte & 31);
+    let ends = |word: &[u8]| word.first().zip(word.last()).map_or([0, 0], |(first, last)| [bit(first), bit(last)]);
+    let all = words.iter().map(|word| ends(word.as_bytes())).fold([0, 0], |all, it| [all[0] | it[0], all[1] | it[1]]);
+    let may_be = |part: &[u8]| ends(part).into_iter().zip(all).all(|(own, all)| own & all != 0);
+    let is_one = |part: &[u8]| may_be(part) && words.iter().any(|word| part.eq_ignore_ascii_case(word.as_bytes()));
     let mut letters = text.as_bytes().split(|byte| !byte.is_ascii_alphabetic());
-    let is_one = |part: &[u8]| words.iter().any(|word| part.eq_ignore_ascii_case(word.as_bytes()));
     // Other alphabets have letters that are ours in lower case.
     !text.is_ascii() || letters.any(is_one)
 }
@@ -141,7 +146,8 @@ pub(super) fn questions(text: &str) -> usize {
     let (mut count, mut from) = (0, 0);
     let is_plain = text.is_ascii();
     let next = |text: &str| {
-        if is_plain { text.bytes().position(|byte| matches!(byte, b'?' | b'!')) } else { text.find(is_mark) }
+        let marks = |it| eight::same(it, b'?') | eight::same(it, b'!');
+        if is_plain { eight::position(text.as_bytes(), marks) } else { text.find(is_mark) }
     };
     while let Some(start) = next(&text[from..]).map(|at| from + at) {
         let (before, rest) = text.split_at(start);

@@ -23,6 +23,7 @@ mod watch;
 use std::pin::Pin;
 use std::sync::LazyLock;
 
+use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode, Uri};
@@ -113,7 +114,7 @@ pub(crate) fn has(path: &str) -> bool {
 }
 
 /// What a call of the API comes to.
-pub(crate) async fn answer(site: &Site, who: Option<Who>, request: Request) -> Response {
+pub(crate) async fn answer(site: &Site, who: Option<Who>, request: Request<Bytes>) -> Response {
     let below = request.uri().path().strip_prefix(ROOT).unwrap_or_default();
     let verb = match *request.method() {
         Method::GET | Method::HEAD => Some(Verb::Get),
@@ -127,28 +128,27 @@ pub(crate) async fn answer(site: &Site, who: Option<Who>, request: Request) -> R
         return not_found(request.method(), request.uri(), below);
     };
     let known = request.headers().get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let said = match call(checked, site, who, request).await {
+    let Some(who) = who else {
+        let refusal = Refusal::new(Code::Unauthorized, "nobody knows who calls", "this is a fault of the server");
+        return reply::refused(StatusCode::FORBIDDEN, &refusal);
+    };
+    let said = match call(checked, site, who, request) {
         Ok(call) => run(checked.route.run, call).await,
-        Err(halt) => return halt,
+        Err(refusal) => Err(refusal),
     };
     said.unwrap_or_else(|refusal| Said::refused(&refusal)).response(known.as_deref())
 }
 
 /// What a request asks for; else why it is not even tried.
-async fn call(checked: &Checked, site: &Site, who: Option<Who>, request: Request) -> Result<Call, Response> {
-    let refused = |refusal: Refusal| Said::refused(&refusal).response(None);
-    let who = who.ok_or_else(|| {
-        let refusal = Refusal::new(Code::Unauthorized, "nobody knows who calls", "this is a fault of the server");
-        reply::refused(StatusCode::FORBIDDEN, &refusal)
-    })?;
+fn call(checked: &Checked, site: &Site, who: Who, request: Request<Bytes>) -> Result<Call, Refusal> {
     match checked.route.verb {
-        Verb::Get => who.may_read().map_err(refused)?,
-        Verb::Post => who.speaks(None).map(drop).map_err(refused)?,
+        Verb::Get => who.may_read()?,
+        Verb::Post => who.speaks(None).map(drop)?,
     }
     let (head, body) = request.into_parts();
     let below = head.uri.path().strip_prefix(ROOT).unwrap_or_default();
-    let given = checked.read(below, &head, body).await?;
-    Call::new(checked.route, site, who, given, &head.headers).map_err(refused)
+    let given = checked.read(below, &head, &body)?;
+    Call::new(checked.route, site, who, given, &head.headers)
 }
 
 async fn run(run: Run, call: Call) -> Result<Said, Refusal> {

@@ -8,20 +8,22 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A connection that lets all others who are ready prepare what they send, and then sends.
-pub(super) struct Burst<S> {
+pub(super) struct Burst<S, F> {
     stream: S,
+    /// Whether there may be others.
+    is_crowded: F,
     /// Whether it has let them.
     is_due: bool,
 }
 
-impl<S> Burst<S> {
-    pub(super) fn new(stream: S) -> Self {
-        Self { stream, is_due: false }
+impl<S, F: Fn() -> bool> Burst<S, F> {
+    pub(super) fn new(stream: S, is_crowded: F) -> Self {
+        Self { stream, is_crowded, is_due: false }
     }
 
     /// Whether what is ready goes now; else whoever sends is asked again when all others had their turn.
     fn poll_due(&mut self, context: &Context<'_>) -> Poll<()> {
-        if self.is_due {
+        if self.is_due || !(self.is_crowded)() {
             return Poll::Ready(());
         }
         self.is_due = true;
@@ -30,13 +32,13 @@ impl<S> Burst<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Burst<S> {
+impl<S: AsyncRead + Unpin, F: Unpin> AsyncRead for Burst<S, F> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(context, buf)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Burst<S> {
+impl<S: AsyncWrite + Unpin, F: Fn() -> bool + Unpin> AsyncWrite for Burst<S, F> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         ready!(self.poll_due(context));
         Pin::new(&mut self.stream).poll_write(context, bytes)
@@ -68,10 +70,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Burst<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::sync::{Arc, Mutex};
     use std::task::Waker;
 
-    use tokio::io::{AsyncWriteExt, Sink, sink};
+    use tokio::io::{AsyncWriteExt, sink};
 
     use super::*;
 
@@ -103,7 +106,7 @@ mod tests {
     async fn all_who_are_ready_are_prepared_before_anybody_sends() {
         let noted = Arc::<Mutex<Vec<String>>>::default();
         let reply = |name| {
-            let mut burst = Burst::new(Noted(Arc::clone(&noted), name));
+            let mut burst = Burst::new(Noted(Arc::clone(&noted), name), || true);
             async move {
                 burst.stream.note("prepared");
                 burst.write_all(b"reply").await.unwrap();
@@ -119,13 +122,20 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_waits_once_however_often_it_writes() {
+    fn a_reply_waits_once_however_often_it_writes_and_alone_not_at_all() {
         let mut context = Context::from_waker(Waker::noop());
-        let mut burst = Burst::<Sink>::new(sink());
-        let mut writes = |burst: &mut Burst<Sink>| Pin::new(burst).poll_write(&mut context, b"piece").is_ready();
+        let is_crowded = Cell::new(true);
+        let mut burst = Burst::new(sink(), || is_crowded.get());
+        let mut writes = |burst: &mut Burst<_, _>, times| -> Vec<bool> {
+            let sent =
+                (0..times).map(|_| Pin::new(&mut *burst).poll_write(&mut context, b"piece").is_ready()).collect();
+            assert!(Pin::new(burst).poll_flush(&mut context).is_ready());
+            sent
+        };
 
-        assert_eq!([(); 3].map(|()| writes(&mut burst)), [false, true, true]);
-        assert!(Pin::new(&mut burst).poll_flush(&mut Context::from_waker(Waker::noop())).is_ready());
-        assert_eq!([(); 2].map(|()| writes(&mut burst)), [false, true], "the next reply");
+        assert_eq!(writes(&mut burst, 3), [false, true, true]);
+        assert_eq!(writes(&mut burst, 2), [false, true], "the next reply");
+        is_crowded.set(false);
+        assert_eq!(writes(&mut burst, 1), [true], "nobody else is there");
     }
 }

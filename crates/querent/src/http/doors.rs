@@ -46,7 +46,8 @@ impl Doors {
 
     /// Whether it is a name that only this machine itself uses.
     pub(crate) fn is_local(&self, host: &str) -> bool {
-        self.local.iter().any(|name| name.eq_ignore_ascii_case(host))
+        // Most write it as we do.
+        self.local.iter().any(|name| name == host) || self.local.iter().any(|name| name.eq_ignore_ascii_case(host))
     }
 
     /// Whether a page of this origin is one of ours, asked for under this host.

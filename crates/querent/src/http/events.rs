@@ -16,7 +16,7 @@ use super::{Site, refused};
 use crate::web::form_field;
 
 /// How often a silent stream shows that it lives.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// What a stream goes on with.
 struct Place {
@@ -41,12 +41,8 @@ pub(crate) async fn events(State(site): State<Site>, RawQuery(query): RawQuery, 
         let (id, kind) = (news.record.seq.to_string(), news.record.event.type_name());
         Some((Ok::<_, Infallible>(Event::default().id(id).event(kind).data(news.line())), place))
     });
-    passed_on(Sse::new(stream).keep_alive(heartbeat()).into_response())
-}
-
-/// What shows that a silent stream lives.
-pub(super) fn heartbeat() -> KeepAlive {
-    KeepAlive::new().interval(HEARTBEAT).text("alive")
+    let heartbeat = KeepAlive::new().interval(HEARTBEAT).text("alive");
+    passed_on(Sse::new(stream).keep_alive(heartbeat).into_response())
 }
 
 /// A stream that nobody on its way holds back: a proxy may gather what it passes on.

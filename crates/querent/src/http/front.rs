@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
+use querent_hub::Handle;
 use tower_service::Service;
 
 use super::{Site, api, guard};
@@ -22,12 +24,18 @@ impl Front {
         Self { site, routes }
     }
 
+    /// Where commands go.
+    pub(super) fn hub(&self) -> Handle {
+        self.site.hub.clone()
+    }
+
     pub(super) async fn answer(mut self, peer: SocketAddr, request: Request) -> Response {
         // A client that goes away takes its request with it: this is dropped then, too.
         let counted = self.site.metrics.request();
         let response = match guard::guard(&self.site, peer, request).await {
             Ok((who, request)) if api::has(request.uri().path()) => api::answer(&self.site, who, request).await,
-            Ok((who, mut request)) => {
+            Ok((who, request)) => {
+                let mut request = request.map(Body::from);
                 if let Some(who) = who {
                     request.extensions_mut().insert(who);
                 }

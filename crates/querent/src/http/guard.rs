@@ -51,7 +51,11 @@ fn broken(refusal: Refusal) -> Away {
 }
 
 /// Who makes the request, and all of it; else what it is told instead. What everybody may see is nobody's.
-pub(crate) async fn guard(site: &Site, peer: SocketAddr, request: Request) -> Result<(Option<Who>, Request), Response> {
+pub(crate) async fn guard(
+    site: &Site,
+    peer: SocketAddr,
+    request: Request,
+) -> Result<(Option<Who>, Request<Bytes>), Response> {
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let is_page = wants_page(&request);
     if is_page && comes_from_elsewhere(&request) && site.doors.knows_host(host(&request).unwrap_or_default()) {
@@ -213,14 +217,14 @@ async fn from_own_page(site: &Site, request: Request, cookie: &str) -> Result<Re
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
-/// The request with all of its body: whoever comes behind waits for no client.
-async fn whole(request: Request) -> Result<Request, Away> {
+/// The request with all of its body: whoever comes behind waits for no client. What only looks has none.
+async fn whole(request: Request) -> Result<Request<Bytes>, Away> {
     if request.method().is_safe() {
-        return Ok(request);
+        return Ok(request.map(|_| Bytes::new()));
     }
     let most = if request.uri().path().starts_with("/mcp") { LARGEST_CALL } else { LARGEST };
     let (parts, bytes) = arrived(request, most).await?;
-    Ok(Request::from_parts(parts, Body::from(bytes)))
+    Ok(Request::from_parts(parts, bytes))
 }
 
 /// What a client sends, if it is not too much and does not take too long.

@@ -10,6 +10,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use querent_hub::Handle;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
@@ -38,7 +39,7 @@ pub(crate) async fn serve(listener: TcpListener, front: Front, stopped: impl Fut
             sleep(BREATH).await;
             continue;
         };
-        let connection = builder.serve_connection(io(stream), service(front.clone(), peer));
+        let connection = builder.serve_connection(io(stream, front.hub()), service(front.clone(), peer));
         let connection = graceful.watch(connection);
         // A client that breaks off is none of our errors.
         tokio::spawn(async move { drop(connection.await) });
@@ -48,9 +49,9 @@ pub(crate) async fn serve(listener: TcpListener, front: Front, stopped: impl Fut
 }
 
 /// A reply is written in pieces; without this the last one waits for the client's acknowledgement of the first.
-fn io(stream: TcpStream) -> TokioIo<Burst<TcpStream>> {
+fn io(stream: TcpStream, hub: Handle) -> TokioIo<Burst<TcpStream, impl Fn() -> bool>> {
     let _ = stream.set_nodelay(true);
-    TokioIo::new(Burst::new(stream))
+    TokioIo::new(Burst::new(stream, move || hub.is_crowded()))
 }
 
 fn service(

@@ -56,12 +56,13 @@ impl Said {
     }
 
     /// Says what the hub replied.
-    pub(crate) fn reply<T: DeserializeOwned + Serialize>(
+    pub(crate) fn reply<T: DeserializeOwned>(
         envelope: &Envelope,
         text: impl FnOnce(&T) -> String,
     ) -> Result<Self, Halt> {
-        let reply: T = envelope.read()?;
-        Ok(Self::new(&reply, text(&reply)))
+        let data: Value = envelope.read()?;
+        let reply = T::deserialize(&data).or_else(|_| envelope.read())?;
+        Ok(Self { data: Data::Tree(data), text: text(&reply) })
     }
 
     /// Adds a field that only this surface has.

@@ -3,10 +3,10 @@
 use std::convert::Infallible;
 use std::future::pending;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use querent_core::{Question, QuestionId, Status};
-use querent_hub::Awaited;
+use querent_core::{Item, Question, QuestionId, Status};
 use rmcp::model::ProgressNotificationParam;
 use serde_json::Value;
 use tokio::time::{Instant, interval_at};
@@ -32,19 +32,18 @@ impl Patience {
     }
 }
 
-/// Waits until the question is settled or patience ends; says not which, because whoever asks looks at the question anyway.
-/// A call that is cancelled leaves the question open.
-pub(crate) async fn wait(call: &Call, id: &QuestionId, patience: Patience) -> Result<(), Halt> {
+/// A question and its item as they are found.
+pub(crate) type Found = (Arc<Question>, Arc<Item>);
+
+/// Waits until the question is settled or patience ends, and finds it as it is then. A call that is cancelled leaves it open.
+pub(crate) async fn wait(call: &Call, id: &QuestionId, patience: Patience) -> Result<Found, Halt> {
     // Thousands may wait: what a wait may need besides is in a box of its own, so that waiting is small.
     if call.request_state.is_some() {
         Box::pin(elicitation::take(call, id)).await?;
     }
-    if patience.0.is_zero() {
-        return Ok(());
-    }
-    let (question, _) = call.question(id)?;
-    if !question.status.is_open() {
-        return Ok(());
+    let (question, item) = call.question(id)?;
+    if patience.0.is_zero() || !question.status.is_open() {
+        return Ok((question, item));
     }
     if let Some(created) = tasks::begun(call, &question) {
         return Err(tasks::instead(created));
@@ -53,8 +52,8 @@ pub(crate) async fn wait(call: &Call, id: &QuestionId, patience: Patience) -> Re
         return Err(Halt::Other(Box::new(form.into())));
     }
     let mut offer = Box::pin(Offer::make(call, &question)).await;
-    // It can be read again.
-    drop(question);
+    // They can be read again.
+    drop((question, item));
     let outcome = until_settled(call, id, patience, &mut offer).await;
     if let Some(offer) = offer {
         Box::pin(offer.withdraw()).await;
@@ -67,17 +66,13 @@ async fn until_settled(
     id: &QuestionId,
     patience: Patience,
     offer: &mut Option<Offer>,
-) -> Result<(), Halt> {
+) -> Result<Found, Halt> {
     let hub = call.server.hub();
-    let mut settled = pin!(hub.await_answer(id, Some(patience.0)));
+    let mut settled = pin!(hub.await_question(id, Some(patience.0)));
     let mut alive = pin!(show_life(call, id, patience));
     loop {
         tokio::select! {
-            awaited = &mut settled => {
-                return match awaited? {
-                    Awaited::Settled(_) | Awaited::TimedOut { .. } => Ok(()),
-                };
-            }
+            found = &mut settled => return Ok(found?),
             () = call.context.ct.cancelled() => return Err(cancelled()),
             never = &mut alive => match never {},
             said = Offer::said(offer) => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use querent_core::reply::AskReply;
+use querent_core::reply::{AskReply, BriefAskReply};
 use querent_core::{Action, Ask, Blocker, Category, Command, Envelope, ItemId, Kind, QuestionId, Refusal, Risk, Span};
 use querent_hub::{Awaited, Handle};
 use serde::Deserialize;
@@ -85,39 +85,28 @@ struct Beside {
     wait: Option<Span>,
 }
 
-/// As much of the reply to a question as it takes to wait for its answer.
-#[derive(Deserialize)]
-struct Asked {
-    question_id: QuestionId,
-    #[serde(default)]
-    reused: bool,
-    #[serde(default)]
-    advice: Vec<String>,
-}
-
 async fn ask(call: Call) -> Result<Said, Refusal> {
     let Beside { item, from, wait } = call.read()?;
     let ask: Ask = call.read_without(&["item", "from", "wait"])?;
     let by = call.speaks(from)?;
     let envelope = call.tell(Call::command(call.item(item)?, by, Action::Ask(Box::new(ask)))).await;
-    let Some(patience) = wait.map(patience) else { return Ok(envelope.into()) };
-    let Ok(asked) = envelope.read::<Asked>() else { return Ok(envelope.into()) };
+    let Some(patience) = wait.map(patience).filter(|_| envelope.is_ok()) else { return Ok(envelope.into()) };
     let hub = call.site.hub.clone();
     if !call.in_parts {
-        return awaited(&hub, asked, patience).await.map(|reply| Said::new(&reply));
+        return awaited(&hub, &envelope, patience).await.map(|reply| Said::new(&reply));
     }
-    let stream = call.site.metrics.streams();
+    let (asked, stream) = (envelope.clone(), call.site.metrics.streams());
     let rest = async move {
         let _counted = stream;
-        let awaited = awaited(&hub, asked, patience).await;
+        let awaited = awaited(&hub, &asked, patience).await;
         awaited.map_or_else(|refusal| Envelope::refused(&refusal), |reply| Envelope::ok(&reply))
     };
     Ok(Said::from(envelope).then(Box::pin(rest)))
 }
 
-/// The question as it is when it is waited for no longer.
-async fn awaited(hub: &Handle, asked: Asked, patience: Duration) -> Result<AskReply, Refusal> {
-    let Asked { question_id, reused, advice } = asked;
+/// The question that was asked, as it is when it is waited for no longer.
+async fn awaited(hub: &Handle, asked: &Envelope, patience: Duration) -> Result<AskReply, Refusal> {
+    let BriefAskReply { question_id, reused, advice } = asked.read()?;
     let (question, item) = hub.await_question(&question_id, Some(patience)).await?;
     Ok(AskReply { reused, ..AskReply::of(Some(&item), &question, advice) })
 }

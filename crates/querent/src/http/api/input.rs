@@ -1,25 +1,17 @@
 //! What a request says: its path, its query and its body as one object that fits the route's schema. What does not is refused
 //! with the name of the field.
 
-use std::error::Error;
 use std::sync::OnceLock;
 
-use axum::body::{Body, Bytes, to_bytes};
-use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
 use axum::http::request::Parts;
-use axum::response::Response;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 use querent_core::{Refusal, canonical, nearest};
 use serde_json::{Map, Value, json};
 
-use super::reply::{self, Said};
 use super::schema::{Field, nullable};
 use super::{Route, Verb};
-
-/// The largest body that is read: far above what a question may hold.
-const LARGEST: usize = 1 << 20;
 
 /// A route with what it takes at hand.
 pub(super) struct Checked {
@@ -72,20 +64,19 @@ impl Checked {
     }
 
     /// What a request says.
-    pub(super) async fn read(&self, path: &str, head: &Parts, body: Body) -> Result<Map<String, Value>, Response> {
-        let refused = |refusal: Refusal| Said::refused(&refusal).response(None);
-        let query = self.query(head.uri.query().unwrap_or_default()).map_err(refused)?;
+    pub(super) fn read(&self, path: &str, head: &Parts, body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+        let query = self.query(head.uri.query().unwrap_or_default())?;
         let mut given = match self.route.verb {
             Verb::Get => query,
-            Verb::Post => self.body(&head.headers, body).await?,
+            Verb::Post => self.body(&head.headers, body)?,
         };
         for (name, value) in self.params(path) {
             let malformed = || Refusal::invalid("path", "the path is not encoded as UTF-8", "percent-encode it");
-            let value = decoded(value, false).ok_or_else(malformed).map_err(refused)?;
+            let value = decoded(value, false).ok_or_else(malformed)?;
             given.insert(name.to_owned(), Value::String(value));
         }
         given.sort_keys();
-        let mut given = self.checked(given).map_err(refused)?;
+        let mut given = self.checked(given)?;
         given.retain(|name, value| !value.is_null() || self.fields.iter().any(|it| it.name == name && it.required));
         Ok(given)
     }
@@ -108,25 +99,25 @@ impl Checked {
         Ok(given)
     }
 
-    async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Response> {
-        let refused = |refusal: Refusal| Said::refused(&refusal).response(None);
+    fn body(&self, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Refusal> {
         let is_json = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).is_some_and(|it| {
             it.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
         });
-        let bytes = to_bytes(body, LARGEST).await.map_err(|error| unread(&error))?;
-        if bytes.is_empty() {
+        if body.is_empty() {
             return Ok(Map::new());
         }
         if !is_json {
-            let refusal =
-                Refusal::invalid("Content-Type", "the body is not marked as JSON", "send it as application/json");
-            return Err(refused(refusal));
+            return Err(Refusal::invalid(
+                "Content-Type",
+                "the body is not marked as JSON",
+                "send it as application/json",
+            ));
         }
-        let given = parsed(&bytes).map_err(refused)?;
+        let given = parsed(body)?;
         for name in given.keys() {
             let known = self.fields.iter().filter(|it| !it.in_path).map(|it| it.name);
             if !known.clone().any(|it| it == name) {
-                return Err(refused(unknown(name, known, "field")));
+                return Err(unknown(name, known, "field"));
             }
         }
         Ok(given)
@@ -181,7 +172,7 @@ fn object<'a>(fields: impl Iterator<Item = &'a Field>) -> Value {
     )
 }
 
-fn parsed(bytes: &Bytes) -> Result<Map<String, Value>, Refusal> {
+fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     match canonical::parsed(bytes) {
         Ok(Value::Object(given)) => Ok(given),
         Ok(_) => Err(Refusal::invalid("body", "the body is not a JSON object", "send an object: {\"key\": \"value\"}")),
@@ -211,21 +202,6 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>, what: &str) -> 
     let all = if known.is_empty() { "there is none here".to_owned() } else { format!("known: {}", known.join(", ")) };
     let hint = format!("{}{all}", near.unwrap_or_default());
     Refusal::invalid(&shown, format!("there is no {what} `{shown}`"), hint)
-}
-
-/// Why a body was not read: it is too large, or the client went away.
-fn unread(error: &axum::Error) -> Response {
-    let mut cause: Option<&dyn Error> = Some(error);
-    while let Some(it) = cause {
-        if it.to_string().contains("length limit") {
-            let refusal =
-                Refusal::invalid("body", format!("the body has more than {LARGEST} bytes"), "send less at once");
-            return reply::refused(StatusCode::PAYLOAD_TOO_LARGE, &refusal);
-        }
-        cause = it.source();
-    }
-    let refusal = Refusal::invalid("body", "the body ended too early", "send all of it");
-    Said::refused(&refusal).response(None)
 }
 
 /// A part of a path or a query as it was before it was encoded; in a query a plus is a space.

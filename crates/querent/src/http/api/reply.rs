@@ -79,7 +79,7 @@ pub(super) fn refused(status: StatusCode, refusal: &Refusal) -> Response {
 
 /// The status of an envelope.
 fn status(envelope: &Envelope) -> StatusCode {
-    if envelope.as_str().starts_with("{\"ok\":true") {
+    if envelope.is_ok() {
         return StatusCode::OK;
     }
     match envelope.read::<IgnoredAny>() {

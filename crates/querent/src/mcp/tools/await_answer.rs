@@ -40,8 +40,7 @@ const USUAL_SECONDS: u64 = 25;
 async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let Args { question_id, wait_seconds } = super::read(arguments)?;
     let id = call.resumed()?.unwrap_or(question_id);
-    waiting::wait(&call, &id, Patience::of(wait_seconds, USUAL_SECONDS)).await?;
-    let (question, item) = call.question(&id)?;
+    let (question, item) = waiting::wait(&call, &id, Patience::of(wait_seconds, USUAL_SECONDS)).await?;
     Ok(told(&item, &question))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use querent_core::reply::AskReply;
+use querent_core::reply::{AskReply, BriefAskReply};
 use querent_core::{Action, Ask, Blocker, Category, Item, ItemId, Kind, OperationId, Question, Refusal, Risk, advice};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -93,11 +93,10 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
         (question, false, None)
     } else {
         let item = call.item(item)?;
-        let reply: AskReply = call.execute(item, Action::Ask(Box::new(ask)), operation).await?.read()?;
+        let reply: BriefAskReply = call.execute(item, Action::Ask(Box::new(ask)), operation).await?.read()?;
         (reply.question_id, reply.reused, Some(reply.advice))
     };
-    waiting::wait(&call, &id, patience).await?;
-    let (question, item) = call.question(&id)?;
+    let (question, item) = waiting::wait(&call, &id, patience).await?;
     let advice = advised.unwrap_or_else(|| advice(&question));
     Ok(told_with(&item, &question, advice).with("reused", reused))
 }

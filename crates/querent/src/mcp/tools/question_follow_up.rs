@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use querent_core::reply::AskReply;
+use querent_core::reply::BriefAskReply;
 use querent_core::{Action, OperationId, QuestionId};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -43,11 +43,10 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     } else {
         let action = Action::FollowUp { question: question_id.clone(), prompt };
         let envelope = call.execute(question_id.item.clone(), action, operation_id).await?;
-        envelope.read::<AskReply>()?.question_id
+        envelope.read::<BriefAskReply>()?.question_id
     };
-    waiting::wait(&call, &id, Patience::of(wait_seconds, 0)).await?;
-    let (question, state) = call.question(&id)?;
-    Ok(told(&state, &question))
+    let (question, item) = waiting::wait(&call, &id, Patience::of(wait_seconds, 0)).await?;
+    Ok(told(&item, &question))
 }
 
 fn input() -> Arc<JsonObject> {
