@@ -4,7 +4,6 @@ use querent_core::{Envelope, Refusal, canonical};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// What a tool says: data for programs, and the same in words for a model.
@@ -55,14 +54,14 @@ impl Said {
         }
     }
 
-    /// Says what the hub replied.
-    pub(crate) fn reply<T: DeserializeOwned>(
+    /// Says what the hub replied; `text` is told what stands at a place in it, like `/question_id`.
+    pub(crate) fn reply(
         envelope: &Envelope,
-        text: impl FnOnce(&T) -> String,
+        text: impl FnOnce(&dyn Fn(&str) -> String) -> String,
     ) -> Result<Self, Halt> {
         let data: Value = envelope.read()?;
-        let reply = T::deserialize(&data).or_else(|_| envelope.read())?;
-        Ok(Self { data: Data::Tree(data), text: text(&reply) })
+        let text = text(&|place| data.pointer(place).map_or_else(String::new, plain));
+        Ok(Self { data: Data::Tree(data), text })
     }
 
     /// Adds a field that only this surface has.
@@ -85,6 +84,14 @@ impl From<Said> for CallToolResult {
             Data::Spelt(data) => Value::String(data),
         });
         result
+    }
+}
+
+/// A text as it is; several with commas between them.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Array(several) => several.iter().map(plain).collect::<Vec<_>>().join(", "),
+        text => text.as_str().unwrap_or_default().to_owned(),
     }
 }
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use querent_core::reply::LockReply;
-use querent_core::{Action, OperationId, ProjectPath, Refusal, Span, Via};
+use querent_core::{Action, OperationId, Refusal, Span, Via};
 use querent_hub::Wanted;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -52,7 +51,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let paths = paths.iter().map(|path| project.path(project.root(), path)).collect::<Result<_, Refusal>>()?;
     if release {
         let envelope = call.execute(item, Action::Unlock { session, paths }, operation_id).await?;
-        return Said::reply(&envelope, |_: &serde_json::Value| "Given back.".to_owned());
+        return Said::reply(&envelope, |_| "Given back.".to_owned());
     }
     let ttl = ttl_seconds.map_or(USUAL, Span::seconds);
     let wanted = Wanted { session, paths, ttl, via: Via::Mcp };
@@ -64,10 +63,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
             () = call.context.ct.cancelled() => return Err(cancelled()),
         },
     };
-    Said::reply(&envelope, |reply: &LockReply| {
-        let files = |paths: &[ProjectPath]| paths.iter().map(ProjectPath::as_str).collect::<Vec<_>>().join(", ");
-        format!("You hold {}.", files(&reply.granted))
-    })
+    Said::reply(&envelope, |at| format!("You hold {}.", at("/granted")))
 }
 
 fn input() -> Arc<JsonObject> {

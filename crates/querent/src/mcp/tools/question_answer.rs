@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use querent_core::reply::AnswerReply;
 use querent_core::{Action, OperationId, QuestionId};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -39,10 +38,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     let Args { question_id: question, answer, note, operation_id } = super::read(arguments)?;
     let action = Action::Answer { question: question.clone(), answer, note };
     let envelope = call.execute(question.item.clone(), action, operation_id).await?;
-    Said::reply(&envelope, |reply: &AnswerReply| {
-        let text = reply.answer.as_ref().map(|answer| answer.text.as_str()).unwrap_or_default();
-        format!("{} is {}: {text}", reply.question_id, reply.status)
-    })
+    Said::reply(&envelope, |at| format!("{} is {}: {}", at("/question_id"), at("/status"), at("/answer/text")))
 }
 
 fn input() -> Arc<JsonObject> {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use querent_core::reply::AssumptionReply;
 use querent_core::{Action, Assume, Blocker, Confidence, ItemId, OperationId, QuestionId, Risk, RiskIfWrong, Source};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -52,9 +51,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
         question: args.question_id,
     };
     let envelope = call.execute(item, Action::Assume(Box::new(assume)), args.operation_id).await?;
-    Said::reply(&envelope, |AssumptionReply { assumption }: &AssumptionReply| {
-        format!("{} is on record: {}", assumption.id, assumption.decision)
-    })
+    Said::reply(&envelope, |at| format!("{} is on record: {}", at("/assumption/id"), at("/assumption/decision")))
 }
 
 /// A level alone, or with a note.

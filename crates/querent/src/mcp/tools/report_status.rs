@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use querent_core::monitor::{FindingKind, Severity};
-use querent_core::reply::HookReply;
 use querent_core::{Action, Alarm, ItemId, OperationId, SharedAction, SharedCommand, Via};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -70,7 +69,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
         return Ok(Said::new(&reply, "People are alerted. Ask a question if an answer would help."));
     }
     let envelope = call.execute(item, action, operation_id).await?;
-    Said::reply(&envelope, |HookReply { item, .. }: &HookReply| format!("Item {} stands in {}.", item.id, item.stage))
+    Said::reply(&envelope, |at| format!("Item {} stands in {}.", at("/item/id"), at("/item/stage")))
 }
 
 fn input() -> Arc<JsonObject> {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use querent_core::reply::StatusReply;
 use querent_core::{Action, OperationId, QuestionId};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -29,7 +28,7 @@ pub(super) async fn run(
     let said = given.remove(words).map(serde_json::from_value).transpose().map_err(|error| misfit(words, &error))?;
     let Args { question_id: question, operation_id } = super::read(given)?;
     let envelope = call.execute(question.item.clone(), action(question, said), operation_id).await?;
-    Said::reply(&envelope, |reply: &StatusReply| format!("{} is {}.", reply.question_id, reply.status))
+    Said::reply(&envelope, |at| format!("{} is {}.", at("/question_id"), at("/status")))
 }
 
 pub(super) fn input(words: &str, description: &str) -> Arc<JsonObject> {
