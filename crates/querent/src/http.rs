@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get};
+use axum::routing::get;
 use axum::{Json, Router};
 use querent_core::{AgentName, Code, Envelope, Party, Refusal, Role, canonical};
 use querent_hub::{Handle, Key, Links, Project};
@@ -117,8 +117,6 @@ impl Site {
     pub(crate) async fn serve(self, listener: TcpListener) {
         let mut stopping = self.stopping.clone();
         let routes = Router::new()
-            .route("/mcp", any(nobody))
-            .route("/mcp/{agent}", any(agent))
             .route("/events", get(events::events))
             .route("/metrics", get(metrics::metrics))
             .route("/healthz", get(metrics::healthz))
@@ -159,17 +157,21 @@ fn config() -> StreamableHttpServerConfig {
         .disable_allowed_origins()
 }
 
-/// The token says who calls; whoever has none only reads.
-async fn nobody(State(site): State<Site>, who: Who, request: Request) -> Response {
-    #[cfg(feature = "conformance-fixtures")]
-    if let Some(fixtures) = site.fixtures.get() {
-        return fixtures.handle(request).await.into_response();
-    }
-    called(&site.mcp(who.party()), request).await
+/// Whether a path is one of the MCP server's.
+fn is_mcp(path: &str) -> bool {
+    path == "/mcp" || path.starts_with("/mcp/")
 }
 
-/// On loopback without tokens the path says which agent calls; a token must be that agent's.
-async fn agent(State(site): State<Site>, who: Who, Path(name): Path<String>, request: Request) -> Response {
+/// What a call of the MCP server comes to. The token says who calls, and whoever has none only reads; or the path says which agent
+/// does, on loopback without tokens. A token must be that agent's.
+async fn mcp(site: &Site, who: Who, request: Request) -> Response {
+    let Some(name) = request.uri().path().strip_prefix("/mcp/") else {
+        #[cfg(feature = "conformance-fixtures")]
+        if let Some(fixtures) = site.fixtures.get() {
+            return fixtures.handle(request).await.into_response();
+        }
+        return called(&site.mcp(who.party()), request).await;
+    };
     let rules = site.hub.rules();
     let known = name
         .parse::<AgentName>()

@@ -1,4 +1,4 @@
-//! What becomes of a request: it is counted, passes the guard, and goes to the API or to whatever else has its path.
+//! What becomes of a request: it is counted, passes the guard, and goes to the API, to the MCP server or to whatever else has its path.
 
 use std::net::SocketAddr;
 
@@ -9,13 +9,13 @@ use axum::response::{IntoResponse, Response};
 use querent_hub::Handle;
 use tower_service::Service;
 
-use super::{Site, api, guard};
+use super::{Site, api, guard, is_mcp, mcp};
 
 /// Where requests come in.
 #[derive(Clone)]
 pub(super) struct Front {
     site: Site,
-    /// All that is not the API. That has its own table, and no need for the layers that a router puts around everything.
+    /// All that programs do not call all the time: those have no need for the layers that a router puts around everything.
     routes: Router,
 }
 
@@ -34,6 +34,9 @@ impl Front {
         let counted = self.site.metrics.request();
         let response = match guard::guard(&self.site, peer, request).await {
             Ok((who, request)) if api::has(request.uri().path()) => api::answer(&self.site, who, request).await,
+            Ok((Some(who), request)) if is_mcp(request.uri().path()) => {
+                mcp(&self.site, who, request.map(Body::from)).await
+            }
             Ok((who, request)) => {
                 let mut request = request.map(Body::from);
                 if let Some(who) = who {

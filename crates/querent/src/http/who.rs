@@ -1,9 +1,5 @@
 //! Who calls over HTTP, and in whose name a call may speak.
 
-use axum::extract::FromRequestParts;
-use axum::http::StatusCode;
-use axum::http::request::Parts;
-use axum::response::Response;
 use querent_core::{AgentName, Code, Party, Refusal, Role};
 use serde_json::json;
 
@@ -72,18 +68,6 @@ impl Who {
             Self::Bearer(Bearer { role: Role::Agent(agent), .. }) => Some(agent),
             Self::Local | Self::Bearer(_) => None,
         }
-    }
-}
-
-/// Found by the guard, which runs before. A request that it has not seen is nobody's.
-impl<S: Sync> FromRequestParts<S> for Who {
-    type Rejection = Response;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
-        parts.extensions.get::<Self>().cloned().ok_or_else(|| {
-            let refusal = Refusal::new(Code::Unauthorized, "nobody knows who calls", "this is a fault of the server");
-            super::refused(StatusCode::FORBIDDEN, &refusal)
-        })
     }
 }
 

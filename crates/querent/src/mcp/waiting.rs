@@ -9,6 +9,7 @@ use std::time::Duration;
 use querent_core::{Item, Question, QuestionId, Status};
 use rmcp::model::ProgressNotificationParam;
 use serde_json::Value;
+use tokio::task::yield_now;
 use tokio::time::{Instant, interval_at};
 
 use super::call::{Call, cancelled};
@@ -68,7 +69,11 @@ async fn until_settled(
     offer: &mut Option<Offer>,
 ) -> Result<Found, Halt> {
     let hub = call.server.hub();
-    let mut settled = pin!(hub.await_question(id, Some(patience.0)));
+    // A client that wants to know which question it waits for is told first.
+    let mut settled = pin!(async {
+        yield_now().await;
+        hub.await_question(id, Some(patience.0)).await
+    });
     let mut alive = pin!(show_life(call, id, patience));
     loop {
         tokio::select! {
