@@ -35,7 +35,8 @@ impl Front {
         let response = match guard::guard(&self.site, peer, request).await {
             Ok((who, request)) if api::has(request.uri().path()) => api::answer(&self.site, who, request).await,
             Ok((Some(who), request)) if is_mcp(request.uri().path()) => {
-                mcp(&self.site, who, request.map(Body::from)).await
+                // What a call of it needs is much, and would be moved about with every other request.
+                Box::pin(mcp(&self.site, who, request.map(Body::from))).await
             }
             Ok((who, request)) => {
                 let mut request = request.map(Body::from);
