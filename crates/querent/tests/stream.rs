@@ -179,7 +179,8 @@ fn who_lost_the_connection_asks_again_and_waits_on() {
     served.kill();
     project.ok(&["answer", "CLR-42-001", "--answer", "in redis"]);
 
-    let mut again = Stream::asked(&Served::start(&project), "ask-1", "200s");
+    let served = Served::start(&project);
+    let mut again = Stream::asked(&served, "ask-1", "200s");
 
     assert_eq!(again.part(), first, "the same operation is the same question");
     assert_eq!(again.part().1[2], "in redis");
