@@ -39,7 +39,7 @@ pub struct Pattern(String);
 impl Pattern {
     /// The pattern of a question. The order of its tags does not matter.
     pub fn of(prompt: &str, tags: &[String], category: Category) -> Self {
-        let mut tags: Vec<String> = tags.iter().map(|tag| words(tag, '-')).collect();
+        let mut tags: Vec<String> = tags.iter().map(|tag| words(tag, b'-')).collect();
         tags.retain(|tag| !tag.is_empty());
         tags.sort_unstable();
         tags.dedup();
@@ -102,16 +102,13 @@ struct Parts<'a> {
 
 /// The words of a prompt. One that has none is what it is, so that not all such prompts are the same.
 fn said(prompt: &str) -> String {
-    let words = words(prompt, ' ');
+    let words = words(prompt, b' ');
     if words.is_empty() { prompt.split_whitespace().collect::<Vec<_>>().join(" ") } else { words }
 }
 
 /// The words and signs of a text, normalised. Scripts without spaces have a word a letter: finer, and so never too alike.
-fn words(text: &str, between: char) -> String {
-    match u8::try_from(between) {
-        Ok(between) if text.is_ascii() => ascii_words(&lower_case(text), between),
-        _ => unicode_words(text, between),
-    }
+fn words(text: &str, between: u8) -> String {
+    if text.is_ascii() { ascii_words(&lower_case(text), between) } else { unicode_words(text, between.into()) }
 }
 
 /// What a character is, in lower case: each a bit. None but those of ASCII are anything.

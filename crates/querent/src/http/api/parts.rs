@@ -94,6 +94,10 @@ impl HttpBody for Parts {
 #[cfg(test)]
 mod tests {
     use std::future::{pending, ready};
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::Waker;
 
     use futures_util::{StreamExt, TryStreamExt};
 
@@ -114,6 +118,25 @@ mod tests {
 
         assert_eq!(pieces(both, 9).await, format!("{asked}event: awaited\ndata: {{\"ok\":true,\"data\":2}}\n\n"));
         assert_eq!(pieces(Response::new(Body::new(waits)), 2).await, format!("{asked}: alive\n\n"));
+    }
+
+    #[tokio::test]
+    async fn what_is_waited_for_begins_when_the_first_part_was_sent() {
+        let begun = Arc::<AtomicBool>::default();
+        let rest = {
+            let begun = Arc::clone(&begun);
+            async move {
+                begun.store(true, Ordering::Relaxed);
+                Envelope::ok(&2)
+            }
+        };
+        let mut parts = pin!(Parts::new(Envelope::ok(&1), Box::pin(rest)));
+        let mut look = || {
+            let has_part = parts.as_mut().poll_frame(&mut Context::from_waker(Waker::noop())).is_ready();
+            (has_part, begun.load(Ordering::Relaxed))
+        };
+
+        assert_eq!([(); 4].map(|()| look()), [(true, false), (false, false), (false, false), (true, true)]);
     }
 
     #[test]
