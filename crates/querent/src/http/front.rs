@@ -15,7 +15,7 @@ use super::{Site, api, guard, is_mcp, mcp};
 #[derive(Clone)]
 pub(super) struct Front {
     site: Site,
-    /// All that programs do not call all the time: those have no need for the layers that a router puts around everything.
+    /// All the rest: what programs call all the time has no need for the layers that a router puts around everything.
     routes: Router,
 }
 
