@@ -135,6 +135,22 @@ pub struct BriefAskReply {
     pub advice: Vec<String>,
 }
 
+impl BriefAskReply {
+    /// As much of a reply to a question as that.
+    pub fn of(reply: &Envelope) -> Result<Self, Refusal> {
+        Self::usual(reply).map_or_else(|| reply.read(), Ok)
+    }
+
+    /// The reply to a question that was new: its id comes first, and the advice last.
+    fn usual(reply: &Envelope) -> Option<Self> {
+        let rest = reply.as_str().strip_prefix(r#"{"ok":true,"data":{"question_id":""#)?;
+        let (id, rest) = rest.split_once('"')?;
+        let (_, advice) = rest.split_once(r#","answer":null,"reused":false,"advice":"#)?;
+        let advice = serde_json::from_str(advice.strip_suffix("}}")?).ok()?;
+        Some(Self { question_id: id.parse().ok()?, reused: false, advice })
+    }
+}
+
 /// Of `answer` and `await`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AnswerReply {
@@ -368,4 +384,33 @@ fn out_of_rounds(state: &State, question: &Question) -> Refusal {
     let message = format!("{id} had its {rounds}; it was escalated to a human");
     Refusal::new(Code::MaxRoundsExceeded, message, format!("wait for the human: querent await {id}"))
         .with(json!({ "question_id": id, "status": question.status, "item_stage": stage(state) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(answer: &str, rest: &str) -> Envelope {
+        let known = r#""status":"open","to":"human","round":1,"max_rounds":6,"item_stage":"a\"b","resume_stage":null"#;
+        Envelope::from_text(format!(
+            r#"{{"ok":true,"data":{{"question_id":"CLR-42-001",{known},"answer":{answer}{rest}}}}}"#
+        ))
+    }
+
+    #[test]
+    fn what_is_read_of_a_reply_at_once_is_what_all_of_it_says() {
+        let advice = r#","reused":false,"advice":["say \"why\"",",\"advice\":[]}}"]"#;
+        let other = r#"{"value":{"answer":null,"reused":false,"advice":[]}}"#;
+        for (reply, is_usual) in [
+            (asked("null", r#","reused":false,"advice":[]"#), true),
+            (asked("null", advice), true),
+            (asked("null", r#","reused":true,"advice":[]"#), false),
+            (asked(other, advice), false),
+            (asked("null", ""), false),
+            (Envelope::refused(&Refusal::new(Code::Conflict, "no", "try")), false),
+        ] {
+            assert_eq!(BriefAskReply::usual(&reply).is_some(), is_usual, "{}", reply.as_str());
+            assert_eq!(BriefAskReply::of(&reply), reply.read(), "{}", reply.as_str());
+        }
+    }
 }

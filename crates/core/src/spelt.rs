@@ -12,6 +12,9 @@ use crate::eight;
 use order::Order;
 use speller::Speller;
 
+/// How long a text is at most, with its quotes, for the short way.
+const SHORT: usize = 40;
+
 /// Appends a value as compact JSON.
 pub(crate) fn append(value: &impl Serialize, out: &mut Vec<u8>) {
     // Serializing our types into memory does not fail.
@@ -49,15 +52,29 @@ pub(crate) fn write(value: &impl Serialize, mut into: impl io::Write) -> io::Res
 /// Appends a text in quotes.
 #[inline(never)]
 fn quote(text: &str, out: &mut Vec<u8>) {
+    let text = text.as_bytes();
+    let mut piece = [b'"'; SHORT];
+    if let Some([_, between @ .., _]) = piece.get_mut(..text.len() + 2)
+        && !is_escaped(text)
+    {
+        // It is added as a whole: each time that something is, it is looked whether there is room.
+        between.copy_from_slice(text);
+        return out.extend_from_slice(&piece[..text.len() + 2]);
+    }
     out.reserve(text.len() + 2);
     out.push(b'"');
-    escape(text.as_bytes(), out);
+    escape(text, out);
     out.push(b'"');
+}
+
+/// Whether something in a text does not stand for itself.
+fn is_escaped(text: &[u8]) -> bool {
+    eight::any(text, |eight| eight::below(eight, 0x20) | eight::same(eight, b'"') | eight::same(eight, b'\\'))
 }
 
 /// Appends a text as it stands between quotes.
 fn escape(text: &[u8], out: &mut Vec<u8>) {
-    if !eight::any(text, |eight| eight::below(eight, 0x20) | eight::same(eight, b'"') | eight::same(eight, b'\\')) {
+    if !is_escaped(text) {
         return out.extend_from_slice(text);
     }
     let mut rest = text;

@@ -14,6 +14,9 @@ use super::{escape, quote};
 /// How much is kept in memory of what is written elsewhere.
 const MOST: usize = 64 << 10;
 
+/// How long a field's name is at most, with what stands around it, for the usual way.
+const SHORT: usize = 40;
+
 /// What JSON is appended to.
 pub(super) struct Speller<'a, K = AsTheyCome> {
     out: &'a mut Vec<u8>,
@@ -77,24 +80,40 @@ impl<'s, 'a, K: Keys> Open<'s, 'a, K> {
     /// The names of fields are ours, and stand for themselves. Once for all fields of all types, which are many.
     #[inline(never)]
     fn name(&mut self, key: &'static str) {
-        self.separate();
-        let out = &mut *self.speller.out;
-        let from = out.len();
-        out.reserve(key.len() + 3);
-        out.push(b'"');
-        out.extend_from_slice(key.as_bytes());
-        out.extend_from_slice(b"\":");
+        let mut piece = [0; SHORT];
+        let Some([comma, rest @ ..]) = piece.get_mut(..key.len() + 4) else { return self.long_name(key) };
+        // It is added as a whole: each time that something is, it is looked whether there is room.
+        *comma = b',';
+        let [quote, between @ .., end, colon] = rest else { return };
+        (*quote, *end, *colon) = (b'"', b'"', b':');
+        between.copy_from_slice(key.as_bytes());
+        let comma = usize::from(self.is_first());
+        let from = self.speller.out.len() + 1 - comma;
+        self.speller.out.extend_from_slice(&piece[comma..key.len() + 4]);
         self.speller.keys.add(key, from);
     }
 
-    #[inline(never)]
+    #[cold]
+    fn long_name(&mut self, key: &'static str) {
+        self.separate();
+        let from = self.speller.out.len();
+        quote(key, self.speller.out);
+        self.speller.out.push(b':');
+        self.speller.keys.add(key, from);
+    }
+
     fn separate(&mut self) {
+        if !self.is_first() {
+            self.speller.out.push(b',');
+        }
+    }
+
+    /// Whether nothing stands in it yet; from now on something does.
+    fn is_first(&mut self) -> bool {
         if self.speller.out.len() > MOST {
             self.speller.pass_on();
         }
-        if !std::mem::replace(&mut self.is_empty, false) {
-            self.speller.out.push(b',');
-        }
+        std::mem::replace(&mut self.is_empty, false)
     }
 
     fn close(self) {

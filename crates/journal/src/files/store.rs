@@ -1,13 +1,14 @@
 //! What a writer does under the lock: catch up, run updates, write lines, bring the derived files up to date.
 
 use std::collections::{BTreeMap, HashSet};
+use std::mem::take;
 use std::sync::Arc;
 
 use foldhash::HashMap;
 use querent_core::wire::{self, Head, Line};
 use querent_core::{
-    Batch, Envelope, Event, Operation, OperationId, Question, QuestionId, Record, State, Stream, evolve, evolve_item,
-    evolve_question,
+    Batch, Envelope, Event, Operation, OperationId, Question, QuestionId, Record, State, Stream, change_question,
+    evolve, evolve_item, evolve_question,
 };
 
 use super::checkpoint::Checkpoint;
@@ -37,6 +38,8 @@ pub(crate) struct Store {
     /// The operations among them, by the seq of their line.
     recent: HashMap<OperationId, u64>,
     held: HashMap<Stream, Held>,
+    /// The questions of the streams at hand that nobody waits for any more. There may be thousands, and few decisions look at one.
+    settled: HashMap<QuestionId, Box<Question>>,
     /// Encoded lines that are not written yet.
     buffer: Vec<u8>,
     /// The operations among them.
@@ -71,6 +74,7 @@ impl Store {
             tail: Vec::new(),
             recent: HashMap::default(),
             held: HashMap::default(),
+            settled: HashMap::default(),
             buffer: Vec::new(),
             fresh: HashMap::default(),
             written: 0,
@@ -124,6 +128,9 @@ impl Store {
         let mut state = self.load(&update.stream)?;
         let needs = state.item.as_ref().map(|item| update.job.needs(item)).unwrap_or_default();
         for id in &needs.questions {
+            if let Some(question) = self.settled.remove(id) {
+                state.questions.insert(id.clone(), *question);
+            }
             load_question(&self.layout, &mut state, id, || lines_about(&self.layout, &self.tail, id))?;
         }
         let mut joined = Vec::with_capacity(needs.shared.len());
@@ -144,7 +151,9 @@ impl Store {
         Ok(applied.reply)
     }
 
-    fn hold(&mut self, stream: Stream, state: Box<State>) {
+    fn hold(&mut self, stream: Stream, mut state: Box<State>) {
+        let settled = state.questions.extract_if(.., |_, question| !question.status.is_open());
+        self.settled.extend(settled.map(|(id, question)| (id, Box::new(question))));
         self.held.insert(stream, Held { state, pending: Vec::new() });
     }
 
@@ -189,7 +198,7 @@ impl Store {
 
     /// Writes what was encoded, onto the slate too. If the first fails, nothing of it has happened.
     pub(crate) fn write(&mut self, slate: &mut Slate) -> Result<Due, Error> {
-        let (lines, before, last) = (std::mem::take(&mut self.buffer), self.log.place, self.end());
+        let (lines, before, last) = (take(&mut self.buffer), self.log.place, self.end());
         if lines.is_empty() {
             return slate.note(&self.layout, &self.log, before, &lines);
         }
@@ -209,6 +218,7 @@ impl Store {
     fn forget(&mut self) {
         self.tail.truncate(self.written);
         self.held.clear();
+        self.settled.clear();
         self.buffer.clear();
         self.fresh.clear();
     }
@@ -243,14 +253,13 @@ impl Store {
         let mut ledgers = Vec::with_capacity(touched.len());
         for (id, (place, questions)) in touched {
             let mut state = self.load(&id)?;
-            for (question, lines) in &questions {
+            for (question, lines) in questions.iter().filter(|(id, _)| !self.settled.contains_key(*id)) {
                 let lines = || lines.iter().map(|line| self.tail[*line].record(&self.layout)).collect();
                 load_question(&self.layout, &mut state, question, lines)?;
             }
             let place_of = |lines: &[usize]| lines.last().map_or(place, |line| self.tail[*line].place);
-            let found =
-                questions.iter().filter_map(|(id, lines)| Some((state.questions.get(id)?.clone(), place_of(lines))));
-            let questions = found.collect();
+            let found = |id| state.questions.get(id).or_else(|| self.settled.get(id).map(Box::as_ref)).cloned();
+            let questions = questions.iter().filter_map(|(id, lines)| Some((found(id)?, place_of(lines)))).collect();
             ledgers.extend(match &id {
                 Stream::Item(_) => {
                     state.item.clone().map(|item| Planned::Item { item: Box::new(item), place, questions })
@@ -296,18 +305,23 @@ impl Store {
         // What is settled is not needed any more, but for the next flush.
         let known = self.tail.iter().filter_map(|entry| entry.known_record());
         let needed: HashSet<&QuestionId> = known.filter_map(|record| record.event.question()).collect();
-        for held in self.held.values_mut() {
-            held.state.questions.retain(|id, question| question.status.is_open() || needed.contains(id));
-        }
+        let held = &self.held;
+        self.settled.retain(|id, _| needed.contains(id) && held.contains_key(&Stream::Item(id.item.clone())));
         Ok(())
     }
 
     /// A stream as it is at the end of the log, taken out of memory or off the disk.
     fn load(&mut self, id: &Stream) -> Result<Box<State>, Error> {
         if let Some(Held { mut state, pending }) = self.held.remove(id) {
+            let mut settled = take(&mut self.settled);
             for entry in pending.into_iter().filter_map(|seq| self.late(seq)) {
-                evolve_held(&mut state, entry.record(&self.layout)?);
+                let record = entry.record(&self.layout)?;
+                evolve_held(&mut state, record);
+                if let Some(question) = record.event.question().and_then(|id| settled.get_mut(id)) {
+                    change_question(question, record);
+                }
             }
+            self.settled = settled;
             return Ok(state);
         }
         let mut state = match ledger::read_stream(&self.layout, id)? {
@@ -414,87 +428,5 @@ fn evolve_held(state: &mut State, record: &Record) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::flush::LedgersLock;
-    use super::super::log;
-    use super::super::scan::scan;
-    use super::*;
-    use crate::conformance::Script;
-
-    fn writer(layout: &Layout) -> Store {
-        let mut store = Store::open(layout, &Options::new("test")).unwrap();
-        store.catch_up().unwrap();
-        store
-    }
-
-    fn write(store: &mut Store) {
-        store.write(&mut Slate::new(Options::new("test").slate)).unwrap();
-    }
-
-    fn tell(store: &mut Store, operation: &str, prompt: &str) -> Envelope {
-        let ask = Script::ask("42", prompt).unwrap();
-        let reply = store.run(&mut Script::new().unwrap().update(operation, &ask)).unwrap();
-        write(store);
-        reply
-    }
-
-    fn opened(layout: &Layout) -> Store {
-        let mut store = writer(layout);
-        let open = Script::open("42").unwrap();
-        store.run(&mut Script::new().unwrap().update("op-open", &open)).unwrap();
-        write(&mut store);
-        store
-    }
-
-    #[test]
-    fn what_was_seen_without_the_lock_and_taken_back_since_is_forgotten() {
-        let dir = tempfile::tempdir().unwrap();
-        let layout = Layout::of(dir.path());
-        let (mut one, mut other) = (opened(&layout), writer(&layout));
-        let before = one.log().place;
-        tell(&mut one, "op-1", "Which tea?");
-        other.look_ahead();
-        assert!(other.operation(&"op-1".parse().unwrap()).unwrap().is_some(), "it sees what the other wrote");
-
-        log::cut(&layout, before).unwrap();
-        tell(&mut writer(&layout), "op-2", "Which cake?");
-        other.catch_up().unwrap();
-        tell(&mut other, "op-3", "Which cup?");
-
-        let mut prompts = Vec::new();
-        let read = scan(&layout, Place::START, |entry| {
-            if let Event::QuestionAsked(asked) = &entry.record(&layout)?.event {
-                prompts.push(format!("{} {}", asked.question.id, asked.question.prompt));
-            }
-            Ok(())
-        });
-        assert!(!read.unwrap().torn);
-        assert_eq!(prompts, ["CLR-42-001 Which cake?", "CLR-42-002 Which cup?"]);
-        assert!(other.operation(&"op-1".parse().unwrap()).unwrap().is_none());
-    }
-
-    #[test]
-    fn an_operation_is_found_before_and_after_another_process_flushed_it_into_a_larger_index() {
-        let dir = tempfile::tempdir().unwrap();
-        let layout = Layout::of(dir.path());
-        let (mut one, mut other) = (opened(&layout), writer(&layout));
-        let replies: Vec<Envelope> = (0..1_500).map(|n| tell(&mut one, &format!("op-{n}"), "Which tea?")).collect();
-        let all_are_found = |store: &Store| {
-            replies.iter().enumerate().all(|(n, reply)| {
-                let id = format!("op-{n}").parse().unwrap();
-                store.operation(&id).unwrap().is_some_and(|operation| operation.reply == *reply)
-            })
-        };
-        other.catch_up().unwrap();
-        assert!(all_are_found(&other));
-
-        let plan = one.plan().unwrap().unwrap();
-        let lock = LedgersLock::take(&layout).unwrap().unwrap();
-        plan.carry_out(&lock, &layout, &Options::new("test")).unwrap();
-        assert!(all_are_found(&other), "by what it saw itself");
-        other.plan().unwrap();
-
-        assert!(other.tail.is_empty() && other.recent.is_empty());
-        assert!(all_are_found(&other), "by the index that took the place of its own");
-    }
-}
+#[path = "store_tests.rs"]
+mod tests;

@@ -13,6 +13,7 @@ mod lists;
 mod locks;
 mod openapi;
 mod parts;
+mod plain;
 mod project;
 mod questions;
 mod reply;
@@ -29,13 +30,14 @@ use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use querent_core::{Code, Command, Refusal, nearest};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Site;
 use super::who::Who;
 use call::Call;
 pub(crate) use call::on_thread;
 use input::Checked;
+use plain::Plain;
 use reply::Said;
 pub(crate) use reply::status_of as status;
 use schema::Field;
@@ -133,29 +135,35 @@ pub(crate) async fn answer(site: &Site, who: Option<Who>, request: Request<Bytes
         return reply::refused(StatusCode::FORBIDDEN, &refusal);
     };
     let said = match call(checked, site, who, request) {
-        Ok(call) => run(checked.route.run, call).await,
+        Ok((call, plain)) => run(checked.route.run, call, plain).await,
         Err(refusal) => Err(refusal),
     };
     said.unwrap_or_else(|refusal| Said::refused(&refusal)).response(known.as_deref())
 }
 
 /// What a request asks for; else why it is not even tried.
-fn call(checked: &Checked, site: &Site, who: Who, request: Request<Bytes>) -> Result<Call, Refusal> {
+fn call(checked: &Checked, site: &Site, who: Who, request: Request<Bytes>) -> Result<(Call, Option<Plain>), Refusal> {
     match checked.route.verb {
         Verb::Get => who.may_read()?,
         Verb::Post => who.speaks(None).map(drop)?,
     }
     let (head, body) = request.into_parts();
     let below = head.uri.path().strip_prefix(ROOT).unwrap_or_default();
-    let given = checked.read(below, &head, &body)?;
-    Call::new(checked.route, site, who, given, &head.headers)
+    let plain = plain::read(checked.route, below, &head, &body);
+    let given = if plain.is_some() { Map::new() } else { checked.read(below, &head, &body)? };
+    Ok((Call::new(checked.route, site, who, given, &head.headers)?, plain))
 }
 
-async fn run(run: Run, call: Call) -> Result<Said, Refusal> {
-    match run {
-        Run::Tell(command) => Ok(call.tell(command(&call)?).await.into()),
-        Run::Now(run) => call::on_thread(move || run(&call)).await,
-        Run::Later(run) | Run::Parts(run) => run(call).await,
+async fn run(run: Run, call: Call, plain: Option<Plain>) -> Result<Said, Refusal> {
+    match (plain, run) {
+        (Some(Plain::Ask(beside, ask)), _) => ask::asked(call, beside, ask).await,
+        (Some(Plain::Answer(item, action, by)), _) => {
+            let command = Call::command(item, call.speaks(by)?, action);
+            Ok(call.tell(command).await.into())
+        }
+        (None, Run::Tell(command)) => Ok(call.tell(command(&call)?).await.into()),
+        (None, Run::Now(run)) => call::on_thread(move || run(&call)).await,
+        (None, Run::Later(run) | Run::Parts(run)) => run(call).await,
     }
 }
 

@@ -78,18 +78,22 @@ question stays open. Waiting changes nothing and may be repeated.",
 ];
 
 /// What is not part of the question itself.
-#[derive(Deserialize)]
-struct Beside {
-    item: Option<ItemId>,
-    from: Option<Named>,
-    wait: Option<Span>,
+#[derive(Debug, PartialEq, Deserialize)]
+pub(super) struct Beside {
+    pub(super) item: Option<ItemId>,
+    pub(super) from: Option<Named>,
+    pub(super) wait: Option<Span>,
 }
 
 async fn ask(call: Call) -> Result<Said, Refusal> {
-    let Beside { item, from, wait } = call.read()?;
-    let ask: Ask = call.read_without(&["item", "from", "wait"])?;
+    let (beside, ask) = (call.read()?, call.read_without(&["item", "from", "wait"])?);
+    asked(call, beside, ask).await
+}
+
+/// What comes of this question.
+pub(super) async fn asked(call: Call, Beside { item, from, wait }: Beside, ask: Box<Ask>) -> Result<Said, Refusal> {
     let by = call.speaks(from)?;
-    let envelope = call.tell(Call::command(call.item(item)?, by, Action::Ask(Box::new(ask)))).await;
+    let envelope = call.tell(Call::command(call.item(item)?, by, Action::Ask(ask))).await;
     let Some(patience) = wait.map(patience).filter(|_| envelope.is_ok()) else { return Ok(envelope.into()) };
     let hub = call.site.hub.clone();
     if !call.in_parts {
@@ -106,7 +110,7 @@ async fn ask(call: Call) -> Result<Said, Refusal> {
 
 /// The question that was asked, as it is when it is waited for no longer.
 async fn awaited(hub: &Handle, asked: &Envelope, patience: Duration) -> Result<AskReply, Refusal> {
-    let BriefAskReply { question_id, reused, advice } = asked.read()?;
+    let BriefAskReply { question_id, reused, advice } = BriefAskReply::of(asked)?;
     let (question, item) = hub.await_question(&question_id, Some(patience)).await?;
     Ok(AskReply { reused, ..AskReply::of(Some(&item), &question, advice) })
 }

@@ -34,6 +34,7 @@ pub(super) struct Call {
 }
 
 /// A party that a caller names. Nobody calls itself `querent`.
+#[derive(Debug, PartialEq)]
 pub(super) struct Named(pub(super) Party);
 
 impl<'de> Deserialize<'de> for Named {

@@ -93,7 +93,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
         (question, false, None)
     } else {
         let item = call.item(item)?;
-        let reply: BriefAskReply = call.execute(item, Action::Ask(Box::new(ask)), operation).await?.read()?;
+        let reply = BriefAskReply::of(&call.execute(item, Action::Ask(Box::new(ask)), operation).await?)?;
         (reply.question_id, reply.reused, Some(reply.advice))
     };
     let (question, item) = waiting::wait(&call, &id, patience).await?;

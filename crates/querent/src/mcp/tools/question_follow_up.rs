@@ -43,7 +43,7 @@ async fn run(arguments: JsonObject, call: Call) -> Result<Said, Halt> {
     } else {
         let action = Action::FollowUp { question: question_id.clone(), prompt };
         let envelope = call.execute(question_id.item.clone(), action, operation_id).await?;
-        envelope.read::<BriefAskReply>()?.question_id
+        BriefAskReply::of(&envelope)?.question_id
     };
     let (question, item) = waiting::wait(&call, &id, Patience::of(wait_seconds, 0)).await?;
     Ok(told(&item, &question))
