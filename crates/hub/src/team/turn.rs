@@ -282,7 +282,7 @@ impl Turn {
     async fn order(&self, crew: &Arc<Crew>, before: &Item, ear: &Ear, directory: PathBuf) -> Result<Order, Refusal> {
         let (id, agent) = (self.item.clone(), self.agent.clone());
         let told = before.team.turns.get(&self.session).map_or(0, |it| it.told);
-        let news: Vec<News> = before.board.news.range(told.saturating_add(1)..).map(|(_, it)| *it).collect();
+        let news: Vec<News> = before.board.news.after(told).map(|(_, it)| *it).collect();
         let (item, open, answered, settled, knowledge) = crew
             .off(move |hub| {
                 let (item, open, answered) = hub.context(&id, &agent)?;

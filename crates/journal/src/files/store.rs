@@ -181,8 +181,9 @@ impl Store {
     /// The lines since this was asked last, those of others too, and the line before them; none if not all are at hand.
     pub(crate) fn unshown(&mut self) -> (Place, Vec<Arc<Entry>>) {
         let before = std::mem::replace(&mut self.shown, self.log.place);
-        let first = self.tail.partition_point(|entry| entry.head.seq <= before.seq);
-        let lines = &self.tail[first..];
+        let first = self.tail.first().map_or(0, |entry| entry.head.seq);
+        let first = usize::try_from((before.seq + 1).saturating_sub(first)).unwrap_or(usize::MAX);
+        let lines = self.tail.get(first..).unwrap_or_default();
         let follows = lines.first().is_some_and(|entry| entry.head.seq == before.seq + 1);
         (before, if follows { lines.to_vec() } else { Vec::new() })
     }
