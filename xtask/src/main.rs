@@ -93,9 +93,14 @@ fn root() -> PathBuf {
     here.parent().map_or_else(|| here.clone(), Path::to_owned)
 }
 
-/// The cargo that runs this program.
+/// The cargo that runs this program. What that says of this package is no business of what is built from here: build scripts look at
+/// it, and half of the program would be built anew whenever a build by hand and one from here take turns.
 fn cargo() -> std::process::Command {
     let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let is_ours = |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_ours)) {
+        command.env_remove(name);
+    }
     command.current_dir(root());
     command
 }
