@@ -314,6 +314,7 @@ impl Store {
     /// A stream as it is at the end of the log, taken out of memory or off the disk.
     fn load(&mut self, id: &Stream) -> Result<Box<State>, Error> {
         if let Some(Held { mut state, pending }) = self.held.remove(id) {
+            // What was set aside follows as well.
             let mut settled = take(&mut self.settled);
             for entry in pending.into_iter().filter_map(|seq| self.late(seq)) {
                 let record = entry.record(&self.layout)?;

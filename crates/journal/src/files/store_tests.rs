@@ -1,3 +1,5 @@
+use querent_core::{Action, Command, Via};
+
 use super::super::flush::LedgersLock;
 use super::super::log;
 use super::super::scan::scan;
@@ -14,11 +16,14 @@ fn write(store: &mut Store) {
     store.write(&mut Slate::new(Options::new("test").slate)).unwrap();
 }
 
-fn tell(store: &mut Store, operation: &str, prompt: &str) -> Envelope {
-    let ask = Script::ask("42", prompt).unwrap();
-    let reply = store.run(&mut Script::new().unwrap().update(operation, &ask)).unwrap();
+fn carry_out(store: &mut Store, operation: &str, command: &Command) -> Envelope {
+    let reply = store.run(&mut Script::new().unwrap().update(operation, command)).unwrap();
     write(store);
     reply
+}
+
+fn tell(store: &mut Store, operation: &str, prompt: &str) -> Envelope {
+    carry_out(store, operation, &Script::ask("42", prompt).unwrap())
 }
 
 fn opened(layout: &Layout) -> Store {
@@ -79,4 +84,25 @@ fn an_operation_is_found_before_and_after_another_process_flushed_it_into_a_larg
 
     assert!(other.tail.is_empty() && other.recent.is_empty());
     assert!(all_are_found(&other), "by the index that took the place of its own");
+}
+
+#[test]
+fn a_question_that_has_its_answer_takes_in_what_another_process_does_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let layout = Layout::of(dir.path());
+    let (mut one, mut other) = (opened(&layout), writer(&layout));
+    let (item, by, id): (_, _, QuestionId) =
+        ("42".parse().unwrap(), "engineer".parse().unwrap(), "CLR-42-001".parse().unwrap());
+    let answer = Script::answer_as_architect(&id, "Green").unwrap();
+    tell(&mut one, "op-ask", "Which tea?");
+    assert!(carry_out(&mut one, "op-answer", &answer).is_ok());
+    assert!(one.settled.contains_key(&id), "no decision walks past it any more");
+
+    let action = Action::FollowUp { question: id, prompt: "And which cup?".to_owned() };
+    other.catch_up().unwrap();
+    assert!(carry_out(&mut other, "op-follow-up", &Command { item, by, via: Via::Library, action }).is_ok());
+    one.catch_up().unwrap();
+
+    let again = carry_out(&mut one, "op-again", &answer);
+    assert!(again.is_ok(), "it is open again: {}", again.as_str());
 }
