@@ -64,9 +64,10 @@ fn asking(body: &[u8]) -> Option<Plain> {
     if !fits || options.len() > 20 || !options.iter().all(is_plain) {
         return None;
     }
-    let from = perhaps(from, party)?.map(Named);
-    let beside = Beside { item: perhaps(item, |text| text.parse().ok())?, from, wait: perhaps(wait, span)? };
-    let ask = Ask { to: perhaps(to, party)?, topic, prompt, context, options, blocking, ..Ask::default() };
+    let from = perhaps(from, party).ok()?.map(Named);
+    let item = perhaps(item, |text| text.parse().ok()).ok()?;
+    let beside = Beside { item, from, wait: perhaps(wait, span).ok()? };
+    let ask = Ask { to: perhaps(to, party).ok()?, topic, prompt, context, options, blocking, ..Ask::default() };
     Some(Plain::Ask(beside, Box::new(ask)))
 }
 
@@ -76,16 +77,13 @@ fn answering(id: &str, body: &[u8]) -> Option<Plain> {
     if !are_words(note.as_deref()) {
         return None;
     }
-    let (item, by) = (question.item.clone(), perhaps(by, party)?.map(Named));
+    let (item, by) = (question.item.clone(), perhaps(by, party).ok()?.map(Named));
     Some(Plain::Answer(item, Action::Answer { question, answer: Value::String(answer), note }, by))
 }
 
-/// What may be missing; none if it is there and not plain.
-fn perhaps<T>(text: Option<&str>, read: fn(&str) -> Option<T>) -> Option<Option<T>> {
-    match text {
-        None => Some(None),
-        Some(text) => read(text).map(Some),
-    }
+/// What may be missing; an error if it is there and not plain.
+fn perhaps<T>(text: Option<&str>, read: fn(&str) -> Option<T>) -> Result<Option<T>, ()> {
+    text.map(|text| read(text).ok_or(())).transpose()
 }
 
 /// `human` or an agent.
